@@ -1,8 +1,8 @@
 """Files of cases: an input and its expected output lines. `rule_cases` and `probe_cases` document the lines.
 `table` reads tables of plain values, `program` a program.
 
-[A title says what the cases have in common]
-# Why this is so, in a sentence.
+[A title that describes the cases below]
+# The reason, in a sentence.
 given for all cases of this title
 -- what is different in this case, or its name
 given for this case

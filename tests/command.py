@@ -25,7 +25,7 @@ class Done(NamedTuple):
 def gpucheck(
     *args: object, cwd: str | os.PathLike[str] = ".", env: Mapping[str, str] | None = None, input: str | bytes | None = None
 ) -> Done:
-    """Run the command in this process, without the settings of the tests' user; `run`, which becomes another program, is excluded."""
+    """Run the command in this process, without the user's settings; `run` gets a new process, because it becomes another program."""
     if args[:1] == ("run",):
         return in_a_process(*args, cwd=cwd, env=env)
     environment = {**dict.fromkeys(own_settings()), **(env or {})}
@@ -60,13 +60,13 @@ def in_a_process(*args: object, cwd: str | os.PathLike[str] = ".", env: Mapping[
 
 
 def own_settings() -> list[str]:
-    """The variables with which the user of the tests may have configured gpucheck, or chosen a Python."""
+    """Variables with which the user may have configured gpucheck or selected a Python."""
     return [name for name in os.environ if name.startswith("GPUCHECK_")] + ["GITHUB_STEP_SUMMARY", "VIRTUAL_ENV", "CONDA_PREFIX"]
 
 
 @contextlib.contextmanager
 def inside(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Work in a folder; contextlib.chdir came with Python 3.11."""
+    """Change the current folder; contextlib.chdir requires Python 3.11."""
     before = os.getcwd()
     os.chdir(folder)
     try:

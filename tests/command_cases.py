@@ -1,7 +1,7 @@
-"""The cases of tests/cases/commands/*.txt, files as `case_files` reads them: commands that are typed in a folder, and what the last one does.
+"""The cases of tests/cases/commands/*.txt, files as `case_files` reads them: commands typed in a folder, and the result of the last one.
 
 file e.toml:                  a file with the indented lines below it; or " = " and a JSON text, or a list of bytes
-program script = "exit 5"     likewise, one that may be executed
+program script = "exit 5"     likewise, an executable file
 report old.json = hgx-h200    the JSON report of a recorded machine, or of a case of reports/cases.py
 env GPUCHECK_STRICT = 1
 $ --quick --expect e.toml
@@ -27,7 +27,7 @@ from gpucheck.core.reports import json as json_report
 
 
 def recorded(name):
-    """The JSON report of a case, or of a recorded machine of which nothing was judged."""
+    """The JSON report of a case, or of a recorded machine without judgements."""
     if name in CASES:
         return msgspec.json.encode(CASES[name]())
     plain = {probe: fact for probe, fact in machine(name).items() if probe != "request"}

@@ -13,7 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
-pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that their assertions show the difference
+pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that failed assertions show the difference
 
 # Signals ignored by nohup or a shell's "&" are inherited by every process of the tests, some of which test signals.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -48,17 +48,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScope
     return ByFileWhereWorkIsShared(config, log)
 
 
-# The sitecustomize of this folder, which every Python that a test starts loads, notes who imports the real TensorFlow.
+# Every Python that a test starts loads the sitecustomize of this folder, which records imports of the real TensorFlow.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(pathlib.Path(__file__).parent / "imports_noted"), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
-# Several tests train at the same time; more threads each would only compete.
+# Several tests train at the same time, so more threads for each would only compete.
 os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 os.environ["TEST_IMPORTS_OF_TENSORFLOW"] = tempfile.mkstemp(prefix="imports-of-tensorflow-")[1]
 
 
 def pytest_unconfigure() -> None:
-    """Remove the notes."""
+    """Remove the record of imports."""
     pathlib.Path(os.environ["TEST_IMPORTS_OF_TENSORFLOW"]).unlink(missing_ok=True)
 
 

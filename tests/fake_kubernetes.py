@@ -1,6 +1,6 @@
 """A Kubernetes API server for tests: pods, Jobs and StatefulSets over HTTPS, for clients with the token; and the pods' folder.
 
-It selects by labels and fields, pages, and checks the token, as the real one does. Run as a program it serves a file:
+Like the real one, it selects by labels and fields, pages its lists, and checks the token. Run as a program it serves a file:
 ``fake_kubernetes.py FOLDER PORT STATE``; a state is the JSON of ``{"pods": [...], "made": {path: object}}``.
 """
 
@@ -27,7 +27,7 @@ NO_ROOM = (
 
 
 def certificate(folder, *addresses):
-    """A key and a certificate that signed itself, with few extensions."""
+    """Create a key and a self-signed certificate with few extensions."""
     pathlib.Path(folder, "openssl.cnf").write_text(
         "[req]\ndistinguished_name=name\nprompt=no\nx509_extensions=few\n[name]\nCN=kubernetes\n[few]\n"
         f"basicConstraints=critical,CA:TRUE\nsubjectAltName={','.join(f'IP:{address}' for address in addresses)}\n"
@@ -51,7 +51,7 @@ def token(pod=None):
 
 
 def account(folder, ca, pod=None, text=None):
-    """What is mounted at /var/run/secrets/kubernetes.io/serviceaccount."""
+    """Create the folder that is mounted at /var/run/secrets/kubernetes.io/serviceaccount."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "token").write_text(token(pod) if text is None else text)
@@ -112,14 +112,14 @@ def job_pods(count, address="10.1.2.{}", name="train", **more):
 
 
 class ApiServer(http.server.ThreadingHTTPServer):
-    """Serves a state in a thread. ``pods`` may be a function of how often the pods of a label were listed."""
+    """Serve a state in a thread. ``pods`` may be a function of the number of list requests with a label."""
 
     daemon_threads = True
 
     def __init__(self, folder, pods=(), made=None, address=("127.0.0.1", 0), tokens=None, page=500):
         super().__init__(address, _Handler)
         self.pods, self.made, self.page = pods, made or {}, page
-        self.tokens = tokens  # None: any of those made here
+        self.tokens = tokens  # None: any token created here
         self.override = None  # replaces the response; called with the handler
         self.asked, self.listed = [], 0
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

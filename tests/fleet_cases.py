@@ -21,7 +21,7 @@ def merged(folder, asked=None, max_age=None, strict=False):
 
 
 def place(folder, name, changes=None, **top):
-    """The report of a node with changes of its facts, {"system.node": "n1"}, and of its fields."""
+    """Write the report of a node with changed facts ({"system.node": "n1"}) and fields."""
     report = json.loads(json.dumps({**REPORT, **top}))
     for path, value in {"system.node": name, **(changes or {})}.items():
         at = report["facts"]

@@ -37,9 +37,9 @@ def found_by(script: str) -> Any:
 
 
 def printed_by(script: str, *args: str) -> Any:
-    """The last line, in JSON, that a script prints with these arguments; no GPU is visible to it.
+    """The JSON in the last line that a script prints with these arguments, without visible GPUs.
 
-    The variable TENSORFLOW_PYTHON names the interpreter of another environment, to try another version of TensorFlow.
+    The variable TENSORFLOW_PYTHON names the interpreter of another environment, to test another version of TensorFlow.
     """
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
     argv = [os.environ.get("TENSORFLOW_PYTHON", sys.executable), "-c", script, *args]

@@ -1,4 +1,4 @@
-"""gpucheck installed into an environment of its own, as pip installs it, to be damaged."""
+"""gpucheck installed into a separate environment, as by pip, to be damaged."""
 
 import importlib.metadata
 import os
@@ -19,12 +19,12 @@ if __name__ == "__main__":
     sys.exit(main())
 """
 COMMANDS = (("node", "--gres", "0", "--drain-reason"), ("--quick", "--allow-cpu"))
-# What Python reads before gpucheck can catch anything: Python's own exit code 1, which no gate believes.
+# Files that Python reads before gpucheck can catch exceptions: Python's exit code 1, which no gate takes for a verdict.
 BEFORE_ANY_HANDLER = ("gpucheck/__init__.py", "gpucheck/cli/__init__.py")
 
 
 def run(*argv):
-    # The one would come first; the other compiles each module in each run.
+    # PYTHONPATH would take precedence, and without bytecode each run would compile each module.
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
     return subprocess.run(argv, capture_output=True, text=True, timeout=60, env=env)
 
@@ -56,7 +56,7 @@ def switch(link, *folders):
 
 
 class Installation:
-    """An environment without pip, with the packages that this one has."""
+    """An environment without pip, with copies of the required packages."""
 
     def __init__(self, folder):
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=60)
@@ -114,7 +114,7 @@ class Installation:
 def _problem(done, name):
     if done.stdout:
         return "writes to standard output"
-    # Before the list of files can be read, Python names the file without its folder, or the module.
+    # If gpucheck fails before it reads the list of files, Python names the file without its folder, or the module.
     module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     named = any(text in done.stderr for text in (name, module, f"({name.rpartition('/')[2]}, line "))
     if name in BEFORE_ANY_HANDLER:

@@ -8,7 +8,7 @@ VARIABLE = "GPUCHECK_TEST"
 
 
 def leftovers(marker: str) -> list[int]:
-    """Process ids of those that carry the marker; zombies hold nothing but their number."""
+    """IDs of processes with the marker, without zombies, which hold no resources."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -20,7 +20,7 @@ def leftovers(marker: str) -> list[int]:
 
 
 def leftovers_after(marker: str, seconds: float) -> list[int]:
-    """Those that are still there after so long: a killed process takes a moment to be gone."""
+    """IDs of processes that remain after some seconds, because a killed process takes a moment to end."""
     deadline = time.monotonic() + seconds
     while (found := leftovers(marker)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -1,6 +1,6 @@
 """The cases of tests/cases/logs: whole logs with their expected cause, and lines with their expected events.
 
-A folder of ``texts`` holds logs: those of several lines as ``NAME.log``, those of one line in ``labels.toml``, which groups both by
+A folder of ``texts`` has logs of several lines as ``NAME.log``, and logs of one line in ``labels.toml``, which groups both by
 the expected result:
 
     [error.CODE]    this diagnosis comes first, as an error, and is the only independent error
@@ -35,7 +35,7 @@ class LogCase(NamedTuple):
 
 
 class LineCase(NamedTuple):
-    """Lines that must give an event of this kind with at least these fields, or none of it where ``fields`` is None."""
+    """Lines that must give an event of this kind with at least these fields, or no such event if ``fields`` is None."""
 
     kind: str
     text: str
@@ -68,5 +68,5 @@ def line_cases(file):
 
 
 def repair_cases(file):
-    """Logs with what their repairs must and must not contain."""
+    """Logs with text that their repairs must or must not contain."""
     return read_toml(FOLDER / "repairs" / file)["log"]

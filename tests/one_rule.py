@@ -13,7 +13,7 @@ ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolve
 
 
 def changed(changes=None, name="h200", quick=False):
-    """The plain facts of a recorded machine with changes (path -> value); ``quick`` leaves out what --quick does not look at."""
+    """The plain facts of a recorded machine with changes (path -> value); ``quick`` omits the facts that --quick does not read."""
     plain = apply(machine(name), tuple((changes or {}).items()))
     if quick:
         plain = {probe: fact for probe, fact in plain.items() if probe not in ABOVE_QUICK}
@@ -47,12 +47,12 @@ def found(code, plain):
 
 
 def roots(plain):
-    """Codes of all findings that nothing else explains, most likely first."""
+    """Codes of the root causes, most likely first."""
     return [item.code for item in fold(judge(facts(plain), RULES.values()), load_rows()) if not item.explained_by]
 
 
 def log_findings(text):
-    """What nothing else explains, most likely cause first, of a log of which nothing else is known."""
+    """The root causes of a log without other facts, most likely first."""
     report = explain([("", text.rstrip("\n").split("\n"))], "train.log")
     assert [outcome for outcome in report.outcomes if outcome.status is Status.CRASHED] == []
     return [finding for finding in report.findings if finding.explained_by is None]

@@ -1,6 +1,6 @@
 """The cases of tests/cases/probes/NAME.txt, a file as `case_files` reads it: a fake machine, and the fields that the probe reads.
 
-file /proc/self/cgroup = "0::/\\n"        a file; one of several lines has them below it, indented
+file /proc/self/cgroup = "0::/\\n"        a file; several lines are indented below it
 link /dev/a -> /dev/b
 folder /home/me                          an empty folder
 unwritable /home/me
@@ -58,7 +58,7 @@ TYPES = {
 
 
 def host(given):
-    """The machine."""
+    """The fake machine of a case."""
     arguments, cached = {}, []
     for line in given:
         word, _, rest = line.partition(" ")
@@ -117,7 +117,7 @@ def child(lines):
 
 
 def read_copy(machine):
-    """The copy of libtiny.so.1 that the loader takes for the library caller.so."""
+    """The copy of libtiny.so.1 that the loader selects for the library caller.so."""
     copy = Loader(machine, CALLER).find("libtiny.so.1")
     return {} if copy is None else copy
 
@@ -128,7 +128,7 @@ def fact(probe, case):
 
 
 def reader(probe):
-    """The probe's function; for members.txt that which finds out which workers train together, for loader.txt the loader's search."""
+    """The probe's function; for members.txt the search for workers that train together, for loader.txt the loader's search."""
     own = {"members": read_members, "loader": read_copy}.get(probe)
     return own or importlib.import_module(f"gpucheck.core.probes.{probe}").read
 
@@ -147,11 +147,11 @@ def outcome(probe, case, first=None):
         lines = lines_of(fields) or ["-> nothing"]
     except Exception as error:  # each probe has its own
         lines = [f"-> {type(error).__name__}: {error}"]
-    return lines + [f"-> {deed}" for deed in deeds(machine)]
+    return lines + [f"-> {activity}" for activity in activities(machine)]
 
 
 def differing(fact, other):
-    """The fields that differ, those of the entries of a list by their place or soname; entries of which most do stand whole."""
+    """The differing fields; entries of a list by position or soname, and complete if most of their fields differ."""
     lines = {}
     for name, value in fact.items():
         if not all(
@@ -173,7 +173,7 @@ def lines_of(fields):
     return [f"-> {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
 
 
-def deeds(machine):
+def activities(machine):
     """Yield the actions on the machine: started programs and children, messages sent to them, connections."""
     yield from (f"runs {' '.join(argv)}" for argv in machine.ran)
     yield from dict.fromkeys(

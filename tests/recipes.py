@@ -1,7 +1,7 @@
 """Shared by the tests of examples/: the recipes, reports as input, and third-party programs that read them.
 
 A program that is not installed is a skip that names it: shellcheck, promtool, systemd-analyze (packages of most distributions),
-check-jsonschema, kubernetes-validate (PyPI; both carry the schemas with them) and podman-compose (PyPI).
+check-jsonschema, kubernetes-validate (PyPI; both include the schemas) and podman-compose (PyPI).
 """
 
 import os
@@ -26,7 +26,7 @@ from gpucheck.core.reports import json as json_report
 EXAMPLES = pathlib.Path(gpucheck.__file__).parent / "recipes"
 GPUCHECK = f'"{sys.executable}" -m gpucheck'
 
-# Facts of the recorded H200 with one thing changed, and what a recipe must make of it.
+# Changes of one fact of the recorded H200, with the expected scope and severity.
 ECC = {"gpus.gpus[0].ecc_uncorrected_volatile": 3, "gpus.gpus[0].ecc_uncorrected_aggregate": 3}  # hardware, error
 PENDING = {"gpus.gpus[0].remapping_pending": True}  # hardware, warning
 HELD = {"gpus.gpus[0].memory_used_bytes": 149143512678, "gpus.gpus[0].memory_free_bytes": 1 << 20}  # host, error
@@ -56,10 +56,10 @@ def installed(folder, changes=None, *, real=False, body=None):
     """A folder with ``gpucheck`` and ``python`` in it.
 
     Args:
-        folder: where; it is made.
+        folder: is created.
         changes: gpucheck judges the recorded machine with these changes.
-        real: gpucheck looks at this machine instead.
-        body: what the program does instead, in shell.
+        real: gpucheck checks this machine instead.
+        body: shell commands that replace the program.
     """
     folder.mkdir(parents=True, exist_ok=True)
     folder.joinpath("report.json").write_text(report(changes))
@@ -70,7 +70,7 @@ def installed(folder, changes=None, *, real=False, body=None):
 
 
 def impatient(folder):
-    """A `timeout` in the folder that keeps no program longer than 0.2 s, and notes what it was asked."""
+    """Create a `timeout` in the folder that ends programs after 0.2 s and records its arguments; return the record."""
     real = shutil.which("timeout")
     program(
         folder / "timeout",
@@ -80,7 +80,7 @@ def impatient(folder):
 
 
 def adapted(recipe, replacements):
-    """A recipe's text with what a user edits; each must be there, once."""
+    """A recipe's text with a user's edits; each replaced text must occur exactly once."""
     text = (EXAMPLES / recipe).read_text()
     for old, new in replacements.items():
         assert text.count(old) == 1, (recipe, old)
@@ -97,7 +97,7 @@ def tool(name):
 
 
 def run(argv, env=None, **options):
-    """Run to the end, with text on both streams; ``env`` is added to this process'."""
+    """Run a command to its end with text output; ``env`` is added to this process's environment."""
     given = {
         "capture_output": True,
         "text": True,
@@ -109,7 +109,7 @@ def run(argv, env=None, **options):
 
 
 def accepts(name, *argv):
-    """A third-party program accepts it."""
+    """Check that a third-party program accepts its input; return its output."""
     done = run([tool(name), *argv])
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr

@@ -46,14 +46,14 @@ def read(path):
 
 def outcome(case):
     """Return the output lines, in the order and with the details of the expected lines."""
-    asked_of = questions(case.expected)
-    every = {"->", "set"} & asked_of.keys()
-    judgements = judge(facts(plain_facts(case.given)), RULES.values() if every else [RULES[code] for code in asked_of])
+    expected_details = questions(case.expected)
+    every = {"->", "set"} & expected_details.keys()
+    judgements = judge(facts(plain_facts(case.given)), RULES.values() if every else [RULES[code] for code in expected_details])
     crashed = [f"-> {item.rule.code} {item.outcome.reason}" for item in judgements if item.outcome.status is Status.CRASHED]
     roots = [finding for finding in fold(judgements, ROWS) if not finding.explained_by]
     alone = {item.rule.code: item for item in judgements}
     lines = []
-    for asked, details in asked_of.items():
+    for asked, details in expected_details.items():
         if asked == "set":
             lines += assignments(judgements) or ["set nothing"]
             continue
@@ -69,15 +69,15 @@ def outcome(case):
 
 
 def assignments(judgements):
-    """What the findings would set, each once. The same stands in a command of a repair, for a reason that is one line."""
+    """Lines of the findings' variables, each once, after a check that a repair's command has the same."""
     lines = []
     for finding in (judgement.finding for judgement in judgements if judgement.finding is not None):
         commands = " ".join(fix.command or "" for fix in finding.fix)
         for one in finding.assignments:
             assert statement(one) in commands, finding
             assert one.reason.isprintable(), finding
-            told = "" if one.apply else " (told)"
-            lines.append(f"set {one.variable} {one.operation.value}{f': {one.value}' if one.value else ''}{told}")
+            suffix = "" if one.apply else " (told)"
+            lines.append(f"set {one.variable} {one.operation.value}{f': {one.value}' if one.value else ''}{suffix}")
     return list(dict.fromkeys(lines))
 
 
@@ -146,7 +146,7 @@ def every_place(plain, path, value):
 
 
 def parts():
-    """Changes that several files share, by their title."""
+    """Changes shared by several files, by title."""
     found = {}
     for line in FOLDER.joinpath("parts.txt").read_text().splitlines():
         if line.startswith("["):

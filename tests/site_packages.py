@@ -28,7 +28,7 @@ WHEELS = {
 
 
 def site(version="2.21.0", flavour="tensorflow", runpath=RUNPATH_2_21, wheels=WHEELS, without=(), needs="", **more):
-    """The files of an environment with TensorFlow and NVIDIA's wheels, as pip lays them out."""
+    """The files of an environment with TensorFlow and NVIDIA's wheels, as pip installs them."""
     wheels = {name: release for name, release in wheels.items() if name not in without}
     dist = flavour.replace("-", "_")
     files = {

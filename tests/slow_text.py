@@ -1,4 +1,4 @@
-"""Texts on which a regular expression may take long, made from the expression itself."""
+"""Texts on which a regular expression may be slow, generated from the expression."""
 
 import re
 import time
@@ -10,12 +10,12 @@ except ImportError:  # Python 3.10
     import sre_constants as op
     import sre_parse as parser
 
-_LETTERS = "a 1:.-,'\"/=x_([A~"  # one of them fits every set of characters
-_LONG = 20  # a repetition of more than that may hold any text
+_LETTERS = "a 1:.-,'\"/=x_([A~"  # each set of characters matches one of them
+_LONG = 20  # a longer repetition may contain any text
 
 
 def attacks(pattern):
-    """Pairs of a beginning and a part to repeat behind it: samples of every part of the pattern, in both ends' alternatives."""
+    """Pairs of a prefix and a part to repeat after it: samples of every part of the pattern, for the first and last alternatives."""
     tree = parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
     found = {}
     for last in (False, True):
@@ -24,19 +24,19 @@ def attacks(pattern):
 
 
 def text(start, part, length):
-    """The part, again and again."""
+    """The start, followed by repetitions of the part."""
     return start + part * max((length - len(start)) // len(part), 1)
 
 
 def seconds(search, line):
-    """CPU seconds of this thread."""
+    """CPU seconds of a search."""
     begun = time.thread_time()
     search(line)
     return time.thread_time() - begun
 
 
 def repeats_endlessly(pattern):
-    """Whether a repeat in it has no most."""
+    """Whether a repeat in the pattern has no upper bound."""
 
     def endless(value):
         if isinstance(value, (parser.SubPattern, list, tuple)):
@@ -47,7 +47,7 @@ def repeats_endlessly(pattern):
 
 
 class _Samples:
-    """Text that a part of a pattern matches; ``last``: by the last of its alternatives, else by the first."""
+    """Samples of text that match parts of a pattern, with the last or first alternatives."""
 
     def __init__(self, last):
         self._alternative = -1 if last else 0

@@ -1,4 +1,4 @@
-"""The Slurm scripts, run with a gpucheck and a scontrol that say what a case says, and note what they were told."""
+"""The Slurm scripts, run with fakes of gpucheck and scontrol that print the output of a case and record their arguments."""
 
 import json
 import re
@@ -18,20 +18,20 @@ EDITS = ("/etc/gpucheck/", "/var/lib/gpucheck", "/run/gpucheck", "/usr/bin/logge
 
 
 def line(state="IDLE", reason="none", time="2026-11-24T00:00:00", name="node-1"):
-    """A node as scontrol shows it."""
+    """A node in the format of scontrol."""
     return NODE.format(name=name, state=state, reason=reason, time=time)
 
 
 def script(tmp_path, name, changes=None, *, body=None, shown=None, after=None, proof="exit 1", **switches):
-    """The recipe as an administrator would adapt it, in a folder; what it tells scontrol and the journal is in files of that name.
+    """The recipe as an administrator would adapt it, in a folder; arguments of scontrol and logger are recorded in files of that name.
 
     Args:
         tmp_path: the folder.
         name: of the recipe.
         changes: of the machine that gpucheck judges.
-        body: what gpucheck does instead.
-        shown: how scontrol shows the nodes, one per line.
-        after: how it shows them once it has been told something.
+        body: shell commands that replace gpucheck.
+        shown: the nodes in the format of scontrol, one per line.
+        after: the nodes in the format of scontrol after its first other command.
         proof: what prove_node.sh does.
         **switches: of gpucheck.sh.
     """
@@ -40,10 +40,10 @@ def script(tmp_path, name, changes=None, *, body=None, shown=None, after=None, p
     (tmp_path / "nodes").write_text(f"{shown or line()}\n")
     (tmp_path / "after").write_text(f"{after or line('IDLE+DRAIN', OURS)}\n")
     note = f"printf '%s|' \"$@\" >> '{tmp_path}/"
-    told = f"{note}scontrol'; cp '{tmp_path}/after' '{tmp_path}/nodes'"
+    record = f"{note}scontrol'; cp '{tmp_path}/after' '{tmp_path}/nodes'"
     program(
         bin_folder / "scontrol",
-        f"#!/bin/sh\ncase $1 in --oneliner) cat '{tmp_path}/nodes' ;; show) cat '{tmp_path}/config' ;; *) {told} ;; esac\n",
+        f"#!/bin/sh\ncase $1 in --oneliner) cat '{tmp_path}/nodes' ;; show) cat '{tmp_path}/config' ;; *) {record} ;; esac\n",
     )
     program(bin_folder / "logger", f"#!/bin/sh\n{note}logger'\n")
     program(bin_folder / "setsid", '#!/bin/sh\nexec "$@"\n')

@@ -1,4 +1,4 @@
-"""gpucheck as a library: the report, the exception that names the root cause, the notebook's view."""
+"""gpucheck as a library: the report, the exception that names the root cause, and the view in a notebook."""
 
 import inspect
 import os
@@ -43,12 +43,12 @@ def test_require_names_the_root_cause():
 
 
 @pytest.mark.tensorflow
-def test_a_cpu_is_enough_for_no_gpu():
+def test_require_of_no_gpus_passes_on_a_cpu():
     assert gpucheck.require(gpus=0).verdict is Verdict.PASS
 
 
 @table
-def test_requirements(gpus, memory_gib, problem):
+def test_unmet_requirements_are_described(gpus, memory_gib, problem):
     assert api.unready(recorded(), gpus, memory_gib) == problem
 
 
@@ -106,7 +106,7 @@ def test_no_verdict_is_not_ready():
         {"strategies": ["mirrored"], "smoke": False},
     ],
 )
-def test_wrong_arguments(wrong):
+def test_wrong_arguments_raise_value_error(wrong):
     with pytest.raises(ValueError, match="Received: "):
         gpucheck.check(**wrong)
 
@@ -123,7 +123,7 @@ def test_wrong_arguments(wrong):
         {"gpus": 0, "memory_gib": 1},
     ],
 )
-def test_wrong_requirements(wrong):
+def test_wrong_requirements_raise_value_error(wrong):
     with pytest.raises(ValueError, match="Received: "):
         gpucheck.require(**wrong)
 
@@ -139,13 +139,13 @@ def test_expectations_are_judged(tmp_path):
         gpucheck.check(expect=file)
 
 
-def test_the_defaults_are_those_of_the_command():
-    """What `--full` may take, `level="full"` may take too."""
+def test_default_timeouts_match_the_command():
+    """`level="full"` has the timeout of `--full`."""
     assert inspect.signature(gpucheck.check).parameters["timeout_seconds"].default is None
     assert TIMEOUT_SECONDS[Level.FULL] == 300.0
 
 
-def test_a_report_shows_itself_in_a_notebook():
+def test_report_is_shown_as_a_page_in_a_notebook():
     report = recorded()
     frame, notice = html5lib.HTMLParser(strict=True).parseFragment(report._repr_html_())
     assert "before you share the notebook" in notice.text
@@ -154,25 +154,25 @@ def test_a_report_shows_itself_in_a_notebook():
     assert str(report).startswith("gpucheck ")
 
 
-def test_a_debugger_shows_a_line_and_print_the_report_in_the_words_of_python():
+def test_repr_is_one_line_and_str_is_the_report():
     report = gpucheck.check(level="quick")
-    codes = ", ".join(finding.code for finding in report.findings)  # one more where TensorFlow is not installed
+    codes = ", ".join(finding.code for finding in report.findings)  # one more if TensorFlow is not installed
     assert repr(report) == f"<gpucheck report: {report.verdict.value}, {codes}; print() shows it>"
     assert "(report.outcomes says why)" in str(report)
     assert not re.search(r"\(-v|gpucheck --", str(report))
 
 
-def test_a_script_shows_no_progress(capsys):
+def test_script_prints_no_progress(capsys):
     gpucheck.check(level="quick")
     assert capsys.readouterr().err == ""
 
 
-def test_completion_offers_what_is_meant_to_be_used():
+def test_dir_lists_the_public_names():
     assert {"check", "require"} <= set(dir(gpucheck))
     assert "TYPE_CHECKING" not in dir(gpucheck)
 
 
-def test_help_and_completion_import_no_keras(tmp_path):
+def test_help_and_completion_do_not_import_keras(tmp_path):
     (tmp_path / "keras.py").write_text("print('Keras was imported')")
     code = "import rlcompleter; help(gpucheck); print(rlcompleter.Completer().attr_matches('gpucheck.'))"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])}
@@ -181,7 +181,7 @@ def test_help_and_completion_import_no_keras(tmp_path):
     assert "gpucheck.keras.Watch()" in done.stdout
 
 
-def test_help_needs_no_keras():
+def test_help_works_without_keras():
     code = "import sys; sys.modules['keras'] = None; import gpucheck; help(gpucheck)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "gpucheck.check()" in done.stdout
@@ -190,7 +190,7 @@ def test_help_needs_no_keras():
     assert "AttributeError: gpucheck.keras needs Keras" in done.stderr
 
 
-def test_a_page_in_a_notebook_has_pythons_words():
+def test_notebook_page_suggests_python_calls():
     absent = {"path": "/dev/nvidiactl", "present": False}
     report = recorded(
         *[("pci", "gpus", []), ("gpus", "gpus", []), ("container", "inside", False), ("training", "runs", [])],
@@ -204,18 +204,18 @@ def test_a_page_in_a_notebook_has_pythons_words():
     assert "gpucheck.check(allow_cpu=True)" in report._repr_html_()
 
 
-def test_the_flavour_of_tensorflow_is_written_as_its_package():
+def test_tensorflow_variant_is_shown_by_its_package_name():
     package = {"name": "tensorflow-cpu", "version": "2.21.0", "folder": "/x"}
     assert "TensorFlow 2.21.0 (tensorflow-cpu)" in str(recorded(("packages", "tensorflow", package))).splitlines()[0]
 
 
-def test_without_the_extra_it_is_plain_text(monkeypatch):
+def test_notebook_shows_plain_text_without_the_html_extra(monkeypatch):
     report = recorded()
     monkeypatch.setitem(sys.modules, "gpucheck.core.reports.html", None)
     assert report._repr_html_().startswith("<pre>gpucheck ")
 
 
-def test_the_import_is_light():
+def test_import_loads_no_other_modules():
     code = "import gpucheck, sys; sys.exit(any(name.startswith(('gpucheck.', 'msgspec', 'click')) for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):

@@ -18,7 +18,7 @@ PRESENCE = Need(name="presence", fact=GpuPresence, optional=False)
 
 
 def crashing():
-    """All combiners, of which the one for the presence of a GPU raises."""
+    """All combiners, with one for the presence of a GPU that raises."""
 
     def crash(**_):
         raise KeyError("x")
@@ -26,13 +26,13 @@ def crashing():
     return [replace(item, combine=crash) if item.name == "gpu_presence" else item for item in load_combiners()]
 
 
-def test_every_combiner_comes_after_those_it_needs():
+def test_combiners_come_after_those_they_need():
     derived = [combiner.fact for combiner in load_combiners()]
     for place, combiner in enumerate(load_combiners()):
         assert not {need.fact for need in combiner.needs} & set(derived[place:]), combiner.name
 
 
-def test_a_combiner_is_named_unlike_every_probe():
+def test_names_of_combiners_and_probes_are_unique():
     names = [combiner.name for combiner in load_combiners()]
     assert len(names) == len(set(names))
     assert not set(names) & {"request", *(probe.name for probe in load_probes())}
@@ -44,7 +44,7 @@ def test_every_combiner_is_needed():
     assert {combiner.fact for combiner in load_combiners()} <= {need.fact for plugin in plugins for need in plugin.needs}
 
 
-def test_combiners_that_need_each_other_are_refused():
+def test_cycle_of_combiners_is_rejected():
     class Egg(Fact):
         pass
 
@@ -58,7 +58,7 @@ def test_combiners_that_need_each_other_are_refused():
     assert in_order([hen, replace(egg, needs=())]) == (replace(egg, needs=()), hen)
 
 
-def test_a_missing_fact_is_the_reason_through_every_level():
+def test_missing_fact_is_reported_through_every_level():
     whole = derive(facts({**machine("h200"), "pci": None}), load_combiners())
     assert whole.get(GpuPresence) is None
     assert whole.reading("library_faults").problem == "pci: unreadable in this example"
@@ -69,16 +69,16 @@ def test_a_missing_fact_is_the_reason_through_every_level():
 
 
 @pytest.mark.parametrize("optional", [False, True])
-def test_a_crash_reaches_every_rule_even_those_that_can_do_without(optional):
+def test_crash_of_a_combiner_crashes_rules_with_required_or_optional_need(optional):
     need = replace(PRESENCE, optional=optional)
     rule = Rule("a", "row", Severity.ERROR, Scope.HOST, (), (need,), lambda presence: None, "")
     (judgement,) = judge(facts(machine("h200")), [rule], crashing())
     assert judgement.outcome.status is Status.CRASHED
     assert judgement.outcome.reason == "combiner gpu_presence: KeyError: 'x'"
-    assert derive(facts(machine("h200")), crashing()).get(LibraryFaults) is None  # derived from it in turn
+    assert derive(facts(machine("h200")), crashing()).get(LibraryFaults) is None  # derived from GpuPresence
 
 
-def test_a_crash_is_reported_once_and_never_healthy():
+def test_crash_of_a_combiner_is_reported_once_and_gives_no_verdict():
     given = facts(machine("h200"))
     outcomes = [judgement.outcome for judgement in judge(given, load_rules(), crashing())]
     decision = decide(Request(), given, (), outcomes)
@@ -87,7 +87,7 @@ def test_a_crash_is_reported_once_and_never_healthy():
     assert "combiner gpu_presence: KeyError: 'x'" in gap
 
 
-def test_facts_by_type_hold_what_was_derived():
+def test_derived_facts_can_be_looked_up_by_type():
     whole = derive(facts(machine("h200")), load_combiners())
     assert whole.get(GpuPresence) == GpuPresence(present=True, evidence=whole.get(GpuPresence).evidence)
     assert whole.get(Pci) is not None

@@ -36,7 +36,7 @@ def test_a_page_is_rendered_as_recorded():
         assert FILES[f"diagnoses/{rule.code}.md"].startswith(f"# {rule.code}\n")
 
 
-def test_no_page_without_a_rule():
+def test_every_diagnosis_page_is_generated():
     assert {path.relative_to(DOCS).as_posix() for path in DOCS.glob("diagnoses/*.md")} <= FILES.keys()
 
 
@@ -55,7 +55,7 @@ def test_field_guide_names_every_field(kind):
     assert missing == []
 
 
-def test_field_guide_names_every_word():
+def test_field_guide_names_every_enum_value():
     guide = (DOCS / "report.md").read_text(encoding="utf-8")
     words = [*Verdict, *Status, *ProbeStatus]
     assert [word.value for word in words if f"`{word.value}`" not in guide] == []
@@ -67,14 +67,14 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")), ROOT / "gpuche
 
 
 def anchors(path):
-    """The names of a page's headings, as GitHub and mkdocs make them."""
+    """The anchors of a page's headings, as in GitHub and mkdocs."""
     text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in headings}
 
 
-def lost_targets(path):
-    """Links and paths of a page that lead nowhere; links to other sites are not followed."""
+def broken_targets(path):
+    """Broken links and paths of a page; links to other sites are not followed."""
     text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     name = path.relative_to(ROOT).as_posix()
     for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)#?([^)\s]*)\)", text):
@@ -82,12 +82,12 @@ def lost_targets(path):
         if not page.exists() or (anchor and anchor not in anchors(page)):
             yield f"{name}: {target}#{anchor}"
     for target in re.findall(r"`((?:gpucheck|tests|docs|tools|benchmarks)/[\w./-]+)`", text):
-        if not re.search("[A-Z]{3}", target) and not (ROOT / target).exists():  # NAME stands for one
+        if not re.search("[A-Z]{3}", target) and not (ROOT / target).exists():  # NAME is a placeholder
             yield f"{name}: {target}"
 
 
-def test_links_and_paths_lead_somewhere():
-    assert [target for path in PAGES for target in lost_targets(path)] == []
+def test_links_and_paths_exist():
+    assert [target for path in PAGES for target in broken_targets(path)] == []
 
 
 def test_docs_do_not_name_the_wrong_distribution():
@@ -95,7 +95,7 @@ def test_docs_do_not_name_the_wrong_distribution():
         assert not re.search(r"pip3? install (?:\S+ )*gpucheck\b", path.read_text(encoding="utf-8"))
 
 
-def test_the_numbers_of_a_list_go_on_after_a_command():
+def test_code_blocks_in_lists_are_indented_by_four_spaces():
     # Python-Markdown, which builds the site, ends a list at a block that is not indented by four spaces.
     for page in PAGES:
         assert re.findall(r"^ {1,3}```.*", page.read_text(encoding="utf-8"), re.MULTILINE) == [], page

@@ -1,4 +1,4 @@
-"""The tables of tests/cases/functions.txt: a function's arguments and its result as JSON, or words of an error.
+"""The tables of tests/cases/functions.txt: a function's arguments and its result as JSON, or part of an error message.
 
 0 -> "0 B"
 "gpu = 3", "f.toml" -> error "expected a table"
@@ -15,7 +15,7 @@ TABLES = pathlib.Path(__file__).parent / "cases" / "functions.txt"
 
 
 def rows():
-    """The number of the line, the function, its arguments, and its result or words of its error."""
+    """Yield the line number, the function, its arguments, and its result or part of its error message."""
     for number, line in enumerate(TABLES.read_text(encoding="utf-8").split("\n"), 1):
         if line.startswith("[gpucheck."):
             module, _, name = line.strip("[]").rpartition(".")
@@ -31,7 +31,7 @@ def tuples(value):
 
 
 def outcome(function, arguments, expected, error):
-    """The result as JSON has it; of an error, the expected words where it has them in one line."""
+    """The result as JSON; for an error, the expected words if its message is one line with these words."""
     try:
         result = function(*arguments)
         plain = list(result) if hasattr(result, "__next__") else result
@@ -41,7 +41,7 @@ def outcome(function, arguments, expected, error):
     return msgspec.json.decode(msgspec.json.encode(plain))
 
 
-def test_functions_make_of_their_arguments_what_the_tables_say():
+def test_functions_return_the_results_in_the_tables():
     wrong = []
     for number, function, arguments, expected, error in rows():
         result = outcome(function, arguments, expected, error)
@@ -50,7 +50,7 @@ def test_functions_make_of_their_arguments_what_the_tables_say():
     assert wrong == []
 
 
-def test_every_table_is_one_of_a_test():
+def test_every_table_belongs_to_a_test():
     here = pathlib.Path(__file__).parent
     for file in (here / "cases" / "tables").iterdir():
         folder = here if file.stem == "tests" else here / file.stem

@@ -14,7 +14,7 @@ LOOKING = {"os", "io", "pathlib", "subprocess", "socket", "time", "random", "shu
 
 
 def table():
-    """Of each folder or file in tests/cases/imports.txt: what of ours it may import, and what of the world it must not."""
+    """Yield each folder or file of tests/cases/imports.txt with the allowed modules of ours and the forbidden other modules."""
     for line in (pathlib.Path(__file__).parent / "cases" / "imports.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             name, ours, others = re.split("[:|]", line)
@@ -28,13 +28,13 @@ FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 
 
 def place(file):
-    """The longest name of the table that fits a file; None for those that are free."""
+    """The longest matching name of the table for a file, or None."""
     names = [name for name in MAY_IMPORT if file == name or file.startswith(f"{name}/")]
     return max(names, key=len, default=None)
 
 
 def own_folder(file):
-    """What a file may always import: its own folder; of a command, the command's."""
+    """The folder that a file may always import: its own, or that of its command."""
     parts = file.removesuffix(".py").split("/")
     return ".".join(parts[:2] if parts[0] in ("core", "commands") else parts[:1])
 
@@ -46,7 +46,7 @@ def tree(file):
 
 
 def imports(file):
-    """Full names of what a file imports, relative to ours, wherever in the file it does."""
+    """Yield the full names of all imports of a file."""
     for node in ast.walk(tree(file)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -58,7 +58,7 @@ def imports(file):
 
 
 def imported_files(file):
-    """The files that a file imports, wherever in the file it does."""
+    """Yield the files that a file imports."""
     for node in ast.walk(tree(file)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
@@ -68,7 +68,7 @@ def imported_files(file):
 
 
 def forbidden(file):
-    """The imports of a file that its package may not have."""
+    """Yield the forbidden imports of a file."""
     ours, others = MAY_IMPORT.get(place(file), (None, set()))
     for name in imports(file):
         top, _, rest = name.partition(".")
@@ -82,7 +82,7 @@ def forbidden(file):
 
 
 def private_names(file):
-    """What a file imports by a private name, or out of a private module, of another folder."""
+    """Yield imports of private names and private modules from other folders."""
     here = ["gpucheck", *file.split("/")[:-1]]
     for node in ast.walk(tree(file)):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("gpucheck"):
@@ -97,22 +97,22 @@ def test_private_names_stay_in_their_folder():
     assert [name for file in FILES for name in private_names(file)] == []
 
 
-def test_every_package_imports_only_what_it_may():
+def test_packages_import_only_what_the_table_allows():
     assert [found for file in FILES for found in forbidden(file)] == []
 
 
-def test_every_file_is_in_the_table():
+def test_every_file_has_an_entry_in_the_table():
     assert {file for file in FILES if place(file) is None} == FREE
     assert {name for name in MAY_IMPORT if not (ROOT / name).exists()} == set()
 
 
-def test_folders_lead_to_the_right_cluster():
+def test_folders_have_few_entries():
     for folder in (ROOT, ROOT / "core", ROOT / "commands"):
         assert len([path for path in folder.iterdir() if not path.name.startswith("_")]) <= 17
 
 
-def test_no_files_import_each_other():
-    """graphlib.CycleError names the files of a circle."""
+def test_imports_have_no_cycles():
+    """graphlib.CycleError names the files of a cycle."""
     graphlib.TopologicalSorter({file: set(imported_files(file)) for file in FILES}).prepare()
 
 

@@ -1,4 +1,4 @@
-"""Pages and examples are parsed strictly: a mistake in one is an error, not a page with a hole."""
+"""Pages and examples are parsed strictly: a mistake is an error instead of an incomplete page."""
 
 import re
 import shlex
@@ -45,28 +45,28 @@ def test_sections_are_unindented_and_ordered():
     assert tuple(page.sections) == manual.SECTIONS
 
 
-def test_example():
+def test_example_of_a_page_is_parsed():
     example = manual.page("a-code", PAGE).example
     assert example == ("laptop-cpu", (("driver.status", "failed"), ("gpus.gpus[0].name", None)), "A sentence that is long.")
 
 
-def test_a_missing_section_is_an_error():
+def test_missing_section_is_an_error():
     with pytest.raises(ValueError, match="missing \\['Unless'\\]"):
         manual.page("a-code", PAGE.replace("Unless:\n    never mind\n", ""))
 
 
-def test_an_unknown_section_is_an_error():
+def test_unknown_section_is_an_error():
     with pytest.raises(ValueError, match="unknown \\['Remarks'\\]"):
         manual.page("a-code", PAGE + "Remarks:\n    no\n")
 
 
 @pytest.mark.parametrize("line", ["driver.status: 3", "nonsense"])
-def test_a_line_not_understood_is_an_error(line):
+def test_invalid_line_of_an_example_is_an_error(line):
     with pytest.raises(ValueError, match="invalid line"):
         _ = manual.page("a-code", PAGE.replace('driver.status = "failed"', line)).example
 
 
-def test_needs_of_a_fix_are_declared_but_not_printed():
+def test_needs_of_a_fix_are_parsed_but_not_printed():
     page = manual.page(
         "a-code", PAGE.replace("1. do this", "1. do this\n       needs: reboot\n       $ sudo true\n    2. restart the machine")
     )
@@ -74,12 +74,12 @@ def test_needs_of_a_fix_are_declared_but_not_printed():
     assert page.sections["Fix"] == "1. do this\n   $ sudo true\n2. restart the machine"
 
 
-def test_a_need_outside_the_vocabulary_is_an_error():
+def test_unknown_need_is_an_error():
     with pytest.raises(ValueError, match="unknown need of a fix: luck"):
         _ = manual.page("a-code", PAGE.replace("1. do this", "1. do this\n       needs: sudo, luck")).fixes
 
 
-def test_an_example_needs_its_sentence():
+def test_example_without_its_sentence_is_an_error():
     with pytest.raises(ValueError, match=r"has no .-> . line"):
         _ = manual.page("a-code", PAGE.replace("    -> A sentence that is\n    long.\n", "")).example
 
@@ -92,12 +92,12 @@ def test_apply_changes_a_copy():
 
 
 @pytest.mark.parametrize("path", ["gpus.gpus[3].name", "gpus.gpus[0].name.first"])
-def test_apply_refuses_paths_that_lead_nowhere(path):
+def test_apply_rejects_missing_paths(path):
     with pytest.raises(ValueError, match="path in an example not found"):
         changes.apply({"gpus": {"gpus": [{"name": "a"}]}}, ((path, 1),))
 
 
-def test_pages_do_not_hard_code_what_to_install():
+def test_pages_do_not_hard_code_the_tensorflow_requirement():
     assert (
         manual.page("a-code", PAGE.replace("    1. ", '    1. pip install "{tensorflow}", '))
         .fixes[0]
@@ -108,18 +108,18 @@ def test_pages_do_not_hard_code_what_to_install():
 
 
 def commands():
-    """Every command of every page, by its code."""
+    """Yield the code and command of every command on every page."""
     for rule in load_rules():
         fixes = manual.page_of(rule).fixes
         yield from ((rule.code, fix.command) for fix in fixes if fix.command)
         yield from ((rule.code, line) for line in re.findall(r"^ {4}\$ (.*)$", rule.doc, re.MULTILINE))
 
 
-def test_a_command_block_holds_commands_and_nothing_else():
+def test_command_lines_are_valid_shell_without_prose():
     prose = {"a", "and", "on", "or", "the", "to", "under", "when", "where", "while", "with"}
     assert [(code, line) for code, line in commands() if prose & set(shlex.split(line.replace("'\\''", "")))] == []
     if shutil.which("bash") is None:
-        pytest.skip("no bash to parse them")
+        pytest.skip("bash is not installed")
     script = "".join(f"f() {{\n{line}\n}}\n" for _, line in commands())
     parsed = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True)
     assert (parsed.returncode, parsed.stderr) == (0, "")

@@ -6,9 +6,9 @@ import sys
 import pytest
 from case_files import program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak is read as Linux counts it")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured as on Linux")
 MOST_MB = 100
-# What it ends by says how much it held at most.
+# Prints its peak memory at the end.
 MEASURED = program("memory_measured.py")
 ASIDE = '"metadata":{},"nbformat":4,"nbformat_minor":5}'
 OUTPUT = '{"output_type":"stream","name":"stdout","text":"' + "a" * 20_000_000 + '"}'
@@ -29,7 +29,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_the_parent_stays_small(case, tmp_path):
+def test_parent_memory_is_bounded_for_huge_files(case, tmp_path):
     args, content = FILES[case]
     path = tmp_path / ("file.ipynb" if args == ("lint",) else "file")
     path.write_text(content)

@@ -1,4 +1,4 @@
-"""gpucheck in a real notebook: its cells are run by a kernel, and the outputs are those that an exported notebook keeps."""
+"""gpucheck in a real notebook: a kernel runs its cells, and the outputs are those of an exported notebook."""
 
 import pathlib
 import sys
@@ -46,7 +46,7 @@ def outputs():
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_progress_leaves_nothing_and_the_report_is_a_page(outputs):
+def test_progress_is_cleared_and_the_report_is_a_page(outputs):
     ((progress, page),) = outputs(CHECK)
     assert (progress.output_type, progress.data["text/plain"]) == ("display_data", "")
     assert page.data["text/html"].startswith("<iframe ")
@@ -55,7 +55,7 @@ def test_progress_leaves_nothing_and_the_report_is_a_page(outputs):
 
 @pytest.mark.slow
 @pytest.mark.tensorflow
-def test_interrupted_fit_is_summed_up_with_the_lines_of_its_cell(outputs):
+def test_summary_of_an_interrupted_fit_names_the_line_of_its_cell(outputs):
     fit, summary = outputs(FIT, "print(watch.summary)")
     assert fit[-1].ename == "KeyboardInterrupt"
     text = "".join(output.text for output in summary if output.get("name") == "stdout")

@@ -1,4 +1,4 @@
-"""Observing, judging, folding and deciding, with small probes and rules of the test's own."""
+"""Observing, judging, folding and deciding, with small probes and rules defined here."""
 
 import threading
 import time
@@ -54,7 +54,7 @@ def found(summary="it is so"):
 
 
 @pytest.mark.parametrize("action", Action)
-def test_the_severity_of_a_finding_follows_from_its_action(action):
+def test_severity_of_a_finding_follows_from_its_action(action):
     made = replace(found(), action=action)
     (diagnosis,) = fold(judge(Facts([]), [rule("a", made, severity=Severity.WARNING)], ()), ROWS)
     no_new_job = action in (Action.DRAIN, Action.RESET_GPU, Action.REBOOT, Action.POWER_CYCLE, Action.SERVICE)
@@ -67,7 +67,7 @@ ROWS = {"row": Row("a problem", "a first check", "an action")}
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 2])
-def test_probes_without_a_thread_of_their_own_are_read_all_the_same(monkeypatch, allowed):
+def test_probes_are_read_although_no_more_threads_can_be_started(monkeypatch, allowed):
     start, started = threading.Thread.start, []
 
     def refused(thread):
@@ -81,7 +81,7 @@ def test_probes_without_a_thread_of_their_own_are_read_all_the_same(monkeypatch,
     assert [reading.status for reading in taken] == [ProbeStatus.OK] * 4
 
 
-def test_a_probe_with_a_limit_of_its_own_is_not_waited_for_any_longer():
+def test_probe_with_its_own_limit_times_out_at_that_limit():
     blocked = threading.Event()
     slow = replace(probe(lambda host: blocked.wait(30) and Thing()), limit_seconds=0.2)
     (reading,) = Observation(FakeHost(remaining=20.0), [slow]).wait()
@@ -90,7 +90,7 @@ def test_a_probe_with_a_limit_of_its_own_is_not_waited_for_any_longer():
     blocked.set()
 
 
-def test_probes_run_at_the_same_time():
+def test_probes_run_concurrently():
     barrier = threading.Barrier(3, timeout=10)
 
     def read(host):
@@ -101,7 +101,7 @@ def test_probes_run_at_the_same_time():
     assert [reading.status for reading in got] == [ProbeStatus.OK] * 3
 
 
-def test_a_probe_fails_alone():
+def test_failed_probe_does_not_affect_others():
     def broken(host):
         raise OSError("no such bus")
 
@@ -112,7 +112,7 @@ def test_a_probe_fails_alone():
     ]
 
 
-def test_a_late_probe_is_a_result():
+def test_late_probe_is_reported_as_timed_out():
     class Hurried(FakeHost):
         deadline = time.monotonic() + 0.3
 
@@ -126,7 +126,7 @@ def test_a_late_probe_is_a_result():
     assert reading.problem.startswith("did not respond within")
 
 
-def test_levels_and_no_smoke():
+def test_probes_are_skipped_by_level_and_no_smoke():
     host = FakeHost(request=Request(level=Level.DEFAULT, smoke=False))
     got = Observation(host, [probe(None, "full", Level.FULL), probe(None, "training", Level.DEFAULT, smoke=True)]).wait()
     assert [(reading.status, reading.problem) for reading in got] == [
@@ -135,7 +135,7 @@ def test_levels_and_no_smoke():
     ]
 
 
-def test_tick_names_what_is_pending():
+def test_tick_gets_the_names_of_pending_probes():
     gate = threading.Event()
     seen = []
 
@@ -156,12 +156,12 @@ def test_tick_names_what_is_pending():
         (KeyError("x"), Status.CRASHED, "KeyError: 'x'"),
     ],
 )
-def test_outcomes(result, status, reason):
+def test_outcome_of_each_kind_of_result(result, status, reason):
     (judgement,) = judge(Facts([]), [rule("a", result)])
     assert (judgement.outcome.status, judgement.outcome.reason) == (status, reason)
 
 
-def test_a_rule_without_its_fact_is_skipped_with_the_probes_problem():
+def test_rule_without_its_fact_is_skipped_with_the_problem_of_the_probe():
     need = Need(name="training", fact=Training, optional=False)
     late = Reading(probe="training", status=ProbeStatus.TIMED_OUT, problem="did not respond within 9 s")
     (judgement,) = judge(Facts([late]), [rule("a", found(), needs=(need,))])
@@ -173,13 +173,13 @@ def fold_codes(*rules):
     return [(item.code, item.explained_by) for item in fold(judge(Facts([]), rules), ROWS)]
 
 
-def test_the_root_cause_comes_first_and_explains_through_the_chain():
+def test_root_cause_comes_first_and_explains_a_chain_of_findings():
     assert fold_codes(
         rule("c", found()), rule("b", found(), explains=("c",)), rule("a", found(), explains=("b",), scope=Scope.ENVIRONMENT)
     ) == [("a", None), ("b", "a"), ("c", "a")]
 
 
-def test_errors_come_before_warnings_and_lower_layers_before_higher():
+def test_errors_come_before_warnings_and_lower_layers_before_higher_ones():
     assert fold_codes(
         rule("warning", found(), severity=Severity.WARNING, scope=Scope.HARDWARE),
         rule("environment", found(), scope=Scope.ENVIRONMENT),
@@ -187,7 +187,7 @@ def test_errors_come_before_warnings_and_lower_layers_before_higher():
     ) == [("hardware", None), ("environment", None), ("warning", None)]
 
 
-def test_an_error_explains_better_than_a_warning_of_a_lower_layer():
+def test_finding_is_explained_by_an_error_rather_than_a_warning():
     assert fold_codes(
         rule("effect", found()),
         rule("error", found(), explains=("effect",), scope=Scope.ENVIRONMENT),
@@ -195,7 +195,7 @@ def test_an_error_explains_better_than_a_warning_of_a_lower_layer():
     ) == [("error", None), ("warning", None), ("effect", "error")]
 
 
-def test_two_rules_that_blame_each_other_have_one_root():
+def test_rules_that_explain_each_other_have_one_root_cause():
     assert fold_codes(
         rule("a", found(), explains=("b",), scope=Scope.ENVIRONMENT), rule("b", found(), explains=("a",), scope=Scope.HARDWARE)
     ) == [("b", None), ("a", "b")]
@@ -209,30 +209,30 @@ def report(plain=None, rules=(), request=None, **probes):
     return assemble(request, given, judgements, ROWS, time.monotonic())
 
 
-def test_an_error_fails():
+def test_error_fails():
     assert (report(rules=[rule("a", found())]).verdict, report(rules=[rule("a", found())]).exit_code) == (Verdict.FAIL, 1)
 
 
-def test_a_warning_fails_only_when_strict():
+def test_warning_fails_only_with_strict():
     warning = rule("a", found(), severity=Severity.WARNING)
     assert report(rules=[warning]).exit_code == 0
     strict = report(rules=[warning], request=Request(allow_cpu=True, strict=True))
     assert (strict.verdict, strict.exit_code) == (Verdict.WARN, 1)
 
 
-def test_a_crashed_rule_leaves_the_verdict_open():
+def test_crashed_rule_gives_no_verdict():
     got = report(rules=[rule("a", ValueError("bug"))])
     assert (got.exit_code, got.unknown_because) == (3, ("the rule a crashed (ValueError: bug); please report it",))
 
 
-def test_an_expectation_that_could_not_be_checked_is_not_met():
+def test_unchecked_expectation_gives_no_verdict():
     skipped, request = rule("a", Skip("no sysfs")), Request(allow_cpu=True, expectations=Expectations())
     assert report(rules=[skipped], request=request).verdict is Verdict.PASS
     got = report(rules=[replace(skipped, row=EXPECTATION)], request=request)
     assert (got.verdict, got.unknown_because) == (Verdict.UNKNOWN, ("expectation not checked: no sysfs",))
 
 
-def test_probes_and_rules_about_tensorflow_are_left_out():
+def test_tensorflow_probes_and_rules_are_skipped_with_another_backend():
     request = Request(backend="torch")
     host = FakeHost(request=request)
     (got,) = Observation(host, [replace(probe(None, "tensorflow"), tensorflow=True)]).wait()
@@ -245,7 +245,7 @@ def test_probes_and_rules_about_tensorflow_are_left_out():
     assert judgement.outcome.status is Status.FOUND
 
 
-def test_the_report_carries_the_facts_and_the_request():
+def test_report_has_the_facts_and_the_request():
     got = report()
     assert got.facts["request"].allow_cpu is True
     assert got.facts["keras"].version == "3.15.1"

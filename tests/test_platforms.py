@@ -1,4 +1,4 @@
-"""macOS and native Windows, as a fake host: every quick probe gives its answer, and the verdict names the platform."""
+"""macOS and native Windows, as a fake host: every quick probe returns, and the verdict names the platform."""
 
 import ast
 import pathlib
@@ -19,7 +19,7 @@ ABSENT = LibraryLoaded("library-not-found", problem="NVIDIA makes no driver for 
 
 
 def report(platform, uname, allow_cpu, **options):
-    """The quick run on a machine of that platform, with a TensorFlow installed and nothing of NVIDIA's."""
+    """A quick run on a machine of this platform, with TensorFlow but without NVIDIA software."""
     request = Request(level=Level.QUICK, allow_cpu=allow_cpu)
     folder = "/opt/python/lib/python3.12"
     site = f"{folder}/site-packages"
@@ -60,7 +60,7 @@ WINDOWS = ("win32", ("Windows", "10", "AMD64"))
 
 
 @pytest.mark.parametrize(("machine", "code"), [(MAC, "macos-no-cuda"), (WINDOWS, "windows-native-unsupported")])
-def test_the_platform_is_the_root_cause(machine, code):
+def test_platform_is_the_root_cause(machine, code):
     got = report(*machine, allow_cpu=False)
     assert got.findings[0].code == code
     assert [finding.code for finding in got.findings if not finding.explained_by] == [code]
@@ -68,7 +68,7 @@ def test_the_platform_is_the_root_cause(machine, code):
 
 
 @pytest.mark.parametrize("machine", [MAC, WINDOWS])
-def test_the_cpu_is_enough_where_allowed(machine):
+def test_cpu_passes_if_allowed(machine):
     got = report(*machine, allow_cpu=True)
     assert [finding.code for finding in got.findings] == []
     assert (got.verdict.value, got.exit_code) == ("pass", 0)
@@ -78,8 +78,8 @@ ROOT = pathlib.Path(gpucheck.__file__).parent
 UNIX_ONLY = {"fcntl", "grp", "pwd", "pty", "resource", "termios", "syslog"}
 
 
-def test_no_unix_only_import_when_a_module_loads():
-    """Inside a function it may stand; at the top it would keep the command from starting elsewhere."""
+def test_unix_only_modules_are_not_imported_at_the_top_level():
+    """Allowed inside functions; at the top level, it would prevent the start on other platforms."""
     found = []
     for file in ROOT.rglob("*.py"):
         for node in ast.parse(file.read_text()).body:

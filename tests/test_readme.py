@@ -39,29 +39,29 @@ def success(color=False):
 
 
 def readme():
-    """README with the transcript that is printed today; `make docs` writes it."""
+    """README with the current transcript; `make docs` writes it."""
     return re.sub(r"```text\n.*?```", lambda _: f"```text\n{success()}```", README, count=1, flags=re.DOTALL)
 
 
-def test_the_transcript_is_what_is_printed():
+def test_transcript_matches_the_output():
     assert readme() == README, "run `make docs`"
 
 
-def test_the_pictures_show_what_is_printed():
-    """Of lines that are too long for a picture, their beginning. `make docs` draws them anew."""
+def test_pictures_match_the_output():
+    """Lines too long for a picture are compared up to column 90. `make docs` redraws the pictures."""
     for name, text in (("fail", failure()), ("pass", success())):
         drawn = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
         shown = "".join(html.unescape(re.sub(r"<style.*?</style>|<[^>]+>", "", drawn, flags=re.DOTALL)).split())
         assert [line for line in text.splitlines() if "".join(line[:90].split()) not in shown] == []
 
 
-def test_links():
+def test_links_exist():
     links = re.findall(r"\]\((?!https?:)([^)#]+)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_the_other_package_is_never_recommended():
+def test_pip_install_never_names_the_other_gpucheck_package():
     texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("gpucheck/**/*.py")]
     wrong = re.compile(r"pip3? install (-[\w-]+ )*[\"']?gpucheck\b")
     assert [path.name for path in texts if wrong.search(path.read_text())] == []

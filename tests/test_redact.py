@@ -1,4 +1,4 @@
-"""What a redacted report keeps and removes."""
+"""Values that a redacted report keeps and removes."""
 
 import json
 import pathlib
@@ -23,17 +23,17 @@ def log(*lines, hosts=(), users=(), changes=()):
     return [event.text for event in made.facts["log"].events]
 
 
-def test_nothing_secret_is_left_anywhere():
-    assert set(leaks(json_report.render(secretive()))) == SECRETS.keys()  # they were in it
+def test_every_secret_is_redacted():
+    assert set(leaks(json_report.render(secretive()))) == SECRETS.keys()  # all of them are in the original
     assert leaks(json_report.render(redacted())) == []
 
 
-def test_the_report_alone_teaches_what_is_secret():
+def test_secrets_are_derived_from_the_report_alone():
     """A replayed report comes from another machine, so its host and user are not given."""
     assert leaks(json_report.render(redact(secretive()))) == []
 
 
-def test_the_same_thing_has_the_same_alias_everywhere():
+def test_value_has_the_same_alias_everywhere():
     made = redacted()
     event = [event.text for event in made.facts["log"].events]
     host = re.search(r"05 (host-\d+) kernel", event[0])[1]
@@ -56,12 +56,12 @@ def test_the_same_thing_has_the_same_alias_everywhere():
     assert f'"{ip}:2222"' in made.facts["environment"].variables["TF_CONFIG"]
 
 
-def test_different_things_have_different_aliases():
+def test_different_values_have_different_aliases():
     first, second = log(f"GPU-{UUID} 10.0.0.1", f"GPU-{UUID[:-1]}0 10.0.0.2")
     assert first != second
 
 
-def test_a_cluster_s_own_names():
+def test_kubernetes_namespaces_and_accounts_are_redacted():
     role = "kubectl create rolebinding a --serviceaccount=acme-research:falcon-trainer --namespace=acme-research"
     (line,) = log(role)
     assert "acme" not in line
@@ -71,7 +71,7 @@ def test_a_cluster_s_own_names():
     assert default.endswith("--namespace=default")
 
 
-def test_homes():
+def test_home_folders_are_redacted():
     (line,) = log("/home/ann/a /home/annabel/b x/home/ann", changes=[("limits.home", "/home/ann")])
     assert re.fullmatch(r"~/a ~user-(\d)/b x/home/user-(?!\1)\d", line)
     assert log("/root/x /rooted", changes=[("limits.home", "/root")]) == ["~/x /rooted"]
@@ -94,17 +94,17 @@ def test_secrets_in_free_text_are_detected_by_shape():
     assert [text for case, text in redacted_lines if case["redacted"] not in (None, text)] == []
 
 
-def test_an_address_with_a_short_or_common_first_name():
+def test_host_with_a_short_or_common_first_label_is_redacted_only_in_full():
     variables = {"TF_CONFIG": '{"cluster": {"worker": ["a.sekret.example.com:1", "gpu.sekret.example.com:2"]}}'}
     assert log("gpu a gpu.sekret.example.com", changes=[("environment.variables", variables)]) == ["gpu a host-2"]
 
 
-def test_versions_known_from_the_packages_are_no_addresses():
+def test_package_versions_are_not_taken_for_addresses():
     changes = [("packages.nvidia[0].version", "11.6.3.83")]
     assert log("cusolver 11.6.3.83 at 11.6.3.84", changes=changes) == ["cusolver 11.6.3.83 at ip-1"]
 
 
-def test_secrets_by_their_key():
+def test_values_of_secret_keys_are_redacted():
     lines = log(
         'Authorization: Bearer abc.def-ghi password="two words" api_key=xyz', "--token s3cr3tvalue", "https://u:pass@example.org/"
     )
@@ -113,12 +113,12 @@ def test_secrets_by_their_key():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_verdict_codes_numbers_and_shape_stay(case):
+def test_verdict_codes_numbers_and_structure_are_kept(case):
     made = CASES[case]()
-    told = redact(made)
-    assert shape(msgspec.to_builtins(told)) == shape(msgspec.to_builtins(made))
-    assert [finding.code for finding in told.findings] == [finding.code for finding in made.findings]
-    assert (told.verdict, told.exit_code, told.outcomes) == (made.verdict, made.exit_code, made.outcomes)
+    shared = redact(made)
+    assert shape(msgspec.to_builtins(shared)) == shape(msgspec.to_builtins(made))
+    assert [finding.code for finding in shared.findings] == [finding.code for finding in made.findings]
+    assert (shared.verdict, shared.exit_code, shared.outcomes) == (made.verdict, made.exit_code, made.outcomes)
 
 
 def shape(value):
@@ -129,6 +129,6 @@ def shape(value):
     return "text" if isinstance(value, str) else repr(value)
 
 
-def test_a_report_without_facts():
+def test_report_without_facts_is_unchanged():
     made = msgspec.structs.replace(report("h200"), facts={}, probes=(), outcomes=(), training=())
     assert redact(made, hosts=[HOST], users=[USER]) == made

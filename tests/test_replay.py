@@ -26,7 +26,7 @@ def again(report):
 
 
 @pytest.mark.parametrize("changes", [{}, BROKEN])
-def test_a_replayed_report_replayed_is_the_same(changes):
+def test_replay_of_a_replayed_report_is_identical(changes):
     first = again(written(changes))
     text = json_report.render(first)
     assert json.loads(json_report.render(replay(text.encode()))) == json.loads(text)
@@ -35,7 +35,7 @@ def test_a_replayed_report_replayed_is_the_same(changes):
     assert (first.started_at, first.seconds) == ("2026-01-02T03:04:05Z", 6.5)
 
 
-def test_options_add_to_what_the_run_was_asked():
+def test_options_are_added_to_the_request_of_the_report():
     text = json.dumps(written()).encode()
     assert replay(text, allow_cpu=True).facts["request"].allow_cpu is True
     assert replay(text, strict=True).facts["request"].strict is True
@@ -74,7 +74,7 @@ def test_unverifiable_input_is_refused(change):
         replay(altered if isinstance(altered, bytes) else json.dumps(old).encode())
 
 
-def test_a_newer_minor_version_is_read_without_what_it_added():
+def test_newer_minor_version_is_read_without_its_additions():
     old = written(BROKEN)
     major, minor = SCHEMA_VERSION.split(".")
     old.update(schema_version=f"{major}.{int(minor) + 7}", news={"a": [1]})
@@ -87,21 +87,21 @@ def test_a_newer_minor_version_is_read_without_what_it_added():
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_json_is_read_as_powershell_writes_it(encoding):
+def test_json_written_by_powershell_is_read(encoding):
     text = json.dumps(written(), indent=1, ensure_ascii=False).replace("NVIDIA H200", "NVIDIA H200 ü")
     made = replay(text.replace("\n", "\r\n").encode(encoding))
     assert made.facts["gpus"].gpus[0].name == "NVIDIA H200 ü"
 
 
 def without(probe, **run):
-    """The report without a fact; with ``run``, what its probe says of itself; else without the probe too."""
+    """The report without a fact; its probe is changed by ``run``, or removed without it."""
     old = written()
     del old["facts"][probe]
     old["probes"] = [{**each, **run} if each["name"] == probe else each for each in old["probes"] if run or each["name"] != probe]
     return again(old)
 
 
-def test_a_probe_the_report_does_not_know_is_not_observed():
+def test_probe_missing_from_the_report_is_not_observed():
     assert {one.reason for one in without("pci").outcomes if one.code == "no-nvidia-gpu"} == {"pci: not observed"}
     assert without("training").unknown_because == ("nothing was trained: not observed",)
     plain = written(smoke=False)
@@ -110,12 +110,12 @@ def test_a_probe_the_report_does_not_know_is_not_observed():
     assert again(plain).exit_code == 0
 
 
-def test_a_probe_that_failed_stays_failed():
+def test_failed_probe_stays_failed():
     assert without("pci", status="failed", problem="OSError: no bus").unknown_because == ("pci: OSError: no bus",)
 
 
 @pytest.mark.parametrize("probe", ["training", "tensorflow", "pci"])
-def test_a_missing_fact_is_not_observed(probe):
+def test_missing_fact_of_a_passed_probe_gives_no_verdict(probe):
     made = without(probe, status="ok")
     assert (made.verdict, made.exit_code) == (Verdict.UNKNOWN, 3)
     assert made.unknown_because == (f"{probe}: its status in the report is ok, but the report has no fact of it",)

@@ -23,7 +23,7 @@ def written(made):
     return json.loads(format_json.render(made))
 
 
-def test_schema_is_a_schema():
+def test_schema_is_valid():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$id"].endswith(f":{SCHEMA_VERSION}")
     assert SCHEMA["title"] == f"gpucheck report {SCHEMA_VERSION}"
@@ -59,13 +59,13 @@ def test_wrong_values_are_invalid(path, wrong):
 
 
 @pytest.mark.parametrize("field", ["schema_version", "verdict", "findings", "training", "probes", "outcomes", "facts", "tool"])
-def test_every_field_is_there(field):
+def test_every_field_is_required(field):
     document = written(report("h200"))
     del document[field]
     assert not VALIDATOR.is_valid(document)
 
 
-def test_a_later_minor_version_is_still_valid():
+def test_report_of_a_later_minor_version_is_valid():
     document = written(report("h200"))
     document["schema_version"] = "1.99"
     document["novelty"] = document["facts"]["driver"]["novelty"] = document["probes"][0]["novelty"] = 1
@@ -73,12 +73,12 @@ def test_a_later_minor_version_is_still_valid():
     VALIDATOR.validate(document)
 
 
-def test_references_lead_somewhere():
+def test_references_of_the_schema_exist():
     text = json.dumps(SCHEMA)
     targets = {part.split('"')[0] for part in text.split('"$ref": "#/$defs/')[1:]}
     assert targets <= SCHEMA["$defs"].keys()
     assert "Request" in SCHEMA["$defs"]
 
 
-def test_schema_does_not_change_from_call_to_call():
+def test_schema_is_deterministic():
     assert msgspec.json.encode(schema()) == msgspec.json.encode(schema())

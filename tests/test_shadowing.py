@@ -1,4 +1,4 @@
-"""User files that shadow a standard library module or a package: which are reported."""
+"""Detection of user files that shadow a standard library module or a package."""
 
 import json
 import os
@@ -24,7 +24,7 @@ HOME = str(pathlib.Path(gpucheck.__file__).parent.parent)
 
 
 def found(folder, program, **env):
-    """What is found after a program of one line that fails, in a folder."""
+    """The files found after a failing one-line program in a folder."""
     done = subprocess.run(
         [sys.executable, "-c", FOUND.format(program=program), HOME],
         cwd=folder,
@@ -39,7 +39,7 @@ def found(folder, program, **env):
 
 
 @table
-def test_the_file_that_hides_a_module_is_found(tmp_path, module, body, program):
+def test_file_that_hides_a_module_is_found(tmp_path, module, body, program):
     (tmp_path / f"{module}.py").write_text(body)
     assert found(tmp_path, program) == {module: str(tmp_path / f"{module}.py")}
 
@@ -55,7 +55,7 @@ def test_shadowing_by_packages_and_pythonpath_is_detected(tmp_path):
 
 
 @table
-def test_a_file_that_is_not_in_the_way_is_not(tmp_path, module, program):
+def test_file_that_hides_no_used_module_is_ignored(tmp_path, module, program):
     (tmp_path / f"{module}.py").write_text("")
     assert found(tmp_path, program) == {}
 
@@ -73,7 +73,7 @@ def as_module(folder, *args):
 
 
 @pytest.mark.tensorflow
-def test_a_module_that_the_report_can_do_without_is_named_in_the_report(tmp_path):
+def test_hidden_module_is_reported_as_a_finding_if_possible(tmp_path):
     (tmp_path / "json.py").write_text("")
     done = as_module(tmp_path)
     assert (done.returncode, done.stderr) == (1, "")

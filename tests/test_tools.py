@@ -7,5 +7,5 @@ from mutants import AREAS
 ROOT = pathlib.Path(__file__).parents[1]
 
 
-def test_every_path_that_is_mutated_exists():
+def test_paths_of_mutants_exist():
     assert [pattern for patterns in AREAS.values() for pattern in patterns if not any(ROOT.glob(pattern))] == []

@@ -13,11 +13,11 @@ WRONG = [number for number, line in enumerate(PROGRAM.read_text().splitlines(), 
 CHECKERS = {"mypy": ["--strict", "--no-incremental", "--python-version", "3.11"], "pyright": ["--pythonversion", "3.11"]}
 
 
-@pytest.mark.slow  # pyright fetches itself when it is first used
+@pytest.mark.slow  # pyright downloads itself on first use
 @pytest.mark.parametrize("name", CHECKERS)
-def test_a_users_program(name, tmp_path):
+def test_type_checkers_report_exactly_the_marked_lines(name, tmp_path):
     if importlib.util.find_spec(name) is None:
-        pytest.skip(f"{name} is not installed: the extra types has it")
+        pytest.skip(f"{name} is not installed; it is in the extra 'types'")
     (tmp_path / "user.py").write_text(PROGRAM.read_text())
     root = str(PROGRAM.parents[3])
     settings = tmp_path / "mypy.ini", tmp_path / "pyrightconfig.json"

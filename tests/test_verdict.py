@@ -1,4 +1,4 @@
-"""Gaps that prevent the verdict healthy, as the report words them: a table of facts and gaps."""
+"""Gaps that prevent the verdict "healthy": a table of facts and the wording of their gaps."""
 
 import msgspec
 import pytest
@@ -137,7 +137,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize(("request_", "readings", "expected"), TABLE.values(), ids=TABLE)
-def test_gaps(request_, readings, expected):
+def test_gaps_of_a_verdict(request_, readings, expected):
     assert gaps(request_, readings) == expected
 
 
@@ -150,7 +150,7 @@ def test_gaps(request_, readings, expected):
     ],
 )
 @pytest.mark.parametrize("code", OF_PROCESS)
-def test_a_limit_of_this_process_is_no_fault_of_the_node(request_, severity, verdict, code):
+def test_limit_of_this_process_is_not_a_fault_of_the_node(request_, severity, verdict, code):
     fields = {"row": "", "summary": "It is low.", "evidence": (), "first_check": "", "fix": (), "scope": Scope.HOST}
     finding = Diagnosis(code=code, severity=severity, **fields)
     decision = decide(request_, Facts([]), (finding,), ())
@@ -164,13 +164,13 @@ def test_rules_with_the_same_crash_are_reported_together(count, rules):
     assert gaps(QUICK, [], outcomes) == (f"the {rules} crashed (bug); please report it",)
 
 
-def test_a_log_without_a_failure_proves_nothing():
+def test_log_without_a_failure_gives_no_verdict():
     lines = ["Created device /job:localhost/replica:0/task:0/device:GPU:0 with 77536 MB memory", "Epoch 1/3"]
     report = explain([("", lines)], "test")
     assert (report.verdict, report.unknown_because[0][:27]) == ("unknown", "a log without a known failu")
 
 
-def test_a_missing_folder_of_this_process_does_not_hide_a_fault_of_the_node():
+def test_missing_folder_of_this_process_does_not_hide_a_node_fault():
     fields = {"row": "", "evidence": (), "first_check": "", "fix": (), "scope": Scope.HOST, "severity": Severity.ERROR}
     findings = [Diagnosis(code=code, summary=code, **fields) for code in (FOLDER, "gpu-lost")]
     assert decide(NODE, Facts([]), findings, ()).verdict is Verdict.FAIL
@@ -183,11 +183,11 @@ def test_a_missing_folder_of_this_process_does_not_hide_a_fault_of_the_node():
         ("gpu-lost", "gpus", Verdict.FAIL),
         ("gpu-lost", "kernel_log", Verdict.FAIL),
         ("ecc-errors", "gpus", Verdict.FAIL),
-        ("gpu-lost", "driver", Verdict.UNKNOWN),  # NVML does not list it, for which a limit may be the cause
+        ("gpu-lost", "driver", Verdict.UNKNOWN),  # NVML does not list it, possibly because of a limit
         ("cuda-init-failed", "gpus", Verdict.UNKNOWN),
     ],
 )
-def test_a_limit_of_this_process_does_not_hide_a_proven_fault(code, fact, verdict):
+def test_limit_of_this_process_does_not_hide_a_proven_fault(code, fact, verdict):
     fields = {"row": "", "first_check": "", "fix": (), "scope": Scope.HOST, "severity": Severity.ERROR}
     evidence = (Evidence(fact=fact, field="x", value=1),)
     findings = [Diagnosis(code=name, summary=name, evidence=evidence, **fields) for name in (LIMIT, code)]

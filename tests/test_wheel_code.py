@@ -1,4 +1,4 @@
-"""The readers of tools/read_wheels.py, on files that the test makes."""
+"""The readers of tools/read_wheels.py, on files created by the tests."""
 
 import shutil
 import struct
@@ -40,23 +40,23 @@ def test_machine_code_and_ptx_of_each_fat_binary_are_counted():
         fat_binary(entry(7, 80)),
     ],
 )
-def test_truncated_and_foreign_bytes_are_no_fat_binary(data):
+def test_truncated_or_foreign_bytes_are_not_a_fat_binary(data):
     assert not fat_binaries(data)
 
 
-def test_a_fat_binary_after_a_false_start_is_found():
+def test_fat_binary_after_a_truncated_header_is_found():
     assert fat_binaries(MIXED[:4] + MIXED) == {Code((80, 90), ((90, "8.5"),)): 1}
 
 
-def test_names_that_are_opened_are_whole_strings():
+def test_library_names_are_complete_strings():
     assert cuda_names(b"\0libcudnn.so.9\0libcublas.so\0libcudart.so.12 or\0libnccl.so.2\0") == ("libcudnn.so.9", "libnccl.so.2")
 
 
 @pytest.mark.skipif(CC is None, reason="no C compiler (cc) on PATH")
-def test_a_real_library_has_its_needs_and_its_fat_binary_in_a_section(tmp_path):
+def test_needs_and_fat_binary_of_a_compiled_library(tmp_path):
     assert CC is not None
     bytes_ = ", ".join(map(str, MIXED))
-    sections = (".nv_fatbin", "__nv_relfatbin")  # the second is relocatable code, which nothing loads
+    sections = (".nv_fatbin", "__nv_relfatbin")  # the second is relocatable code, which is never loaded
     source = "".join(f'__asm__(".section {name},\\"a\\"\\n.byte {bytes_}\\n.previous");\n' for name in sections)
     source += "#include <math.h>\n"
     (tmp_path / "a.c").write_text(source + "double f(double x) { return pow(x, x); }\n")
@@ -70,5 +70,5 @@ def test_a_real_library_has_its_needs_and_its_fat_binary_in_a_section(tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF\x01\x01", b"MZ"])
-def test_other_files_need_nothing(data):
+def test_other_files_have_no_needs(data):
     assert elf(data) == Elf((), ())

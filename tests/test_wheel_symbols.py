@@ -1,4 +1,4 @@
-"""The reader of tools/check_symbols.py, on libraries that the test compiles as NVIDIA, PyTorch, TensorFlow and JAX build theirs."""
+"""The reader of tools/check_symbols.py, on libraries compiled by the tests like those of NVIDIA, PyTorch, TensorFlow and JAX."""
 
 import platform
 import shutil
@@ -37,12 +37,12 @@ def build(tmp_path):
 
 @pytest.fixture
 def library(build, tmp_path):
-    """A library whose symbols have a version, as NVIDIA's have."""
+    """A library with versioned symbols, as those of NVIDIA."""
     (tmp_path / "map").write_text("libcublas.so.12 { global: *; };\n")
     return build("libcublas.so.12", LIBRARY, "-Wl,--version-script=map", "-Wl,-soname,libcublas.so.12")
 
 
-def test_a_linked_library_needs_the_version_of_the_symbol(build, library):
+def test_linked_library_needs_the_version_of_the_symbol(build, library):
     user = read(build("user.so", USER, library))
     provides = read(library).provides
     assert user.linked == {"cublasCreate_v2@libcublas.so.12"}
@@ -51,19 +51,19 @@ def test_a_linked_library_needs_the_version_of_the_symbol(build, library):
     assert missing(user.linked, frozenset({"cublasCreate_v2@libcublas.so.13"})) == ["cublasCreate_v2@libcublas.so.12"]
 
 
-def test_a_name_without_version_matches_any_version():
+def test_name_without_a_version_matches_any_version():
     assert missing(frozenset({"ncclA", "ncclB"}), frozenset({"ncclA@libnccl.so.2"})) == ["ncclB"]
 
 
 @pytest.mark.parametrize("hidden", ["", "static", '__attribute__((visibility("hidden")))'])
-def test_stubs_that_are_called_or_pointed_to_are_needed_and_others_are_not(build, hidden):
+def test_only_stubs_that_are_called_or_pointed_to_are_needed(build, hidden):
     assert read(build("stubs.so", STUBS.replace("HIDDEN", hidden))).called == {"cublasCreate_v2", "cublasPointed"}
 
 
-def test_a_library_without_stubs_calls_its_own_functions(build):
+def test_library_without_stubs_has_no_called_names(build):
     assert read(build("own.so", STUBS.replace("_cublas_tramp_table", "table").replace("HIDDEN", ""))).called == set()
 
 
-def test_another_file_has_no_symbols(tmp_path):
+def test_other_file_has_no_symbols(tmp_path):
     (tmp_path / "text").write_text("no library")
     assert read(str(tmp_path / "text")) == Symbols(frozenset(), frozenset(), frozenset())

@@ -13,8 +13,8 @@ import pytest
 CC = shutil.which("cc")
 needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler (cc) on PATH")
 
-# What libtensorflow_framework.so.2 does: it calls dlopen, so its own search path counts. ``padding`` gives a page that
-# relocation has to touch, so that a truncated copy dies of SIGBUS as the large CUDA libraries do.
+# Like libtensorflow_framework.so.2, it calls dlopen, so that its own search path applies. ``padding`` adds a page that
+# relocation has to touch, so that a truncated copy is killed by SIGBUS, as the large CUDA libraries are.
 SOURCE = """
 #include <dlfcn.h>
 void *open_library(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
@@ -22,7 +22,7 @@ static int padding[50000] = {1};
 int *pointer = padding;
 """
 
-# DT_RUNPATH of TensorFlow 2.21.0's wheel: cuSOLVER's folder is not in it.
+# DT_RUNPATH of TensorFlow 2.21.0's wheel, without cuSOLVER's folder.
 RUNPATH_2_21 = ":".join(
     f"$ORIGIN/{up}/{folder}"
     for folder in (
@@ -50,7 +50,7 @@ def library(
     needs: str = "",
     function: str = "",
 ) -> bytes:
-    """A shared library with that soname, and with DT_RUNPATH (or DT_RPATH) where a search path is given.
+    """A shared library with that soname, and with DT_RUNPATH (or DT_RPATH) if a search path is given.
 
     ``versions``: of the symbols that it defines. ``needs``: the soname of a library, and the versions of it that this one needs.
     ``function``: one more symbol, without a version.
@@ -93,7 +93,7 @@ def aarch64(data: bytes) -> bytes:
 
 
 def truncated(data: bytes) -> bytes:
-    """The first half: the headers are whole, the segments are not."""
+    """The first half: the headers are complete, the segments are not."""
     return data[: len(data) // 2]
 
 
