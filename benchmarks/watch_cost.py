@@ -1,10 +1,10 @@
 """Measure the cost of ``gpucheck.keras.Watch`` per step: python benchmarks/watch_cost.py [PAIRS]
 
-Trains a small and a larger model in short rounds, alternately with and without the callback, in one process. Of each there are
-two, and one was traced with the callback, so that its steps measure the wait for data. Prints for each the median, over pairs of
-rounds that follow each other, of what the callback adds to the time and to the processor time of a step, without the first steps
-of a round, beside which the monitor starts; then what it adds once to each fit, the time of its two calls for each step, and the
-processor time of the monitor and its child. Other load changes the times most, and the last two values least.
+Trains a small and a larger model in short rounds, alternately with and without the callback, in one process. There are two
+copies of each model; one is traced with the callback, so that its steps measure the wait for data. Prints for each model what the
+callback adds to the time and the processor time of a step: the median over pairs of consecutive rounds, without the first steps
+of a round, during which the monitor starts. Then prints what it adds once to each fit, the time of its two calls for each step,
+and the processor time of the monitor and its child. Other load affects the times most, and the last two values least.
 """
 
 import statistics
@@ -30,7 +30,7 @@ def build(layers, units):
 
 
 class Clock(keras.callbacks.Callback):
-    """Takes the time and the processor time of the later steps of a round."""
+    """Measure the time and the processor time of the later steps of a round."""
 
     def __init__(self, steps):
         super().__init__()
@@ -69,7 +69,7 @@ def added(layers, units, batch):
     return statistics.median(step for step, *_ in without), *map(statistics.median, zip(*ratios, strict=True))
 
 
-def of_a_fit():
+def added_to_a_fit():
     """Return the seconds that Watch adds to a fit of two steps."""
     model, watch = build(1, 32), Watch(every_seconds=EVERY_SECONDS, say=lambda text: None)
     data = tf.data.Dataset.from_tensors((tf.ones((1, 32)), tf.ones((1, 32)))).repeat()
@@ -89,7 +89,7 @@ for name, sizes in MODELS.items():
         f" {100 * processor_share:+.1f} % of its processor time (medians of {pairs} pairs)"
     )
 
-print(f"once for each fit             {1000 * of_a_fit():.0f} ms")
+print(f"once for each fit             {1000 * added_to_a_fit():.0f} ms")
 watch = Watch(every_seconds=EVERY_SECONDS, say=lambda text: None)
 watch.set_model(build(1, 32))
 watch.on_train_begin()

@@ -99,7 +99,7 @@ def main():
     parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=f"of {', '.join(SHAPES)}; all by default")
     parser.add_argument("--megabytes", type=float, default=4.0)
     args = parser.parse_args()
-    parse(["failed error"], "log")  # warm-up: creates what is created at first use
+    parse(["failed error"], "log")  # warm-up for objects created on first use
     speeds = {}
     for shape in args.shapes or SHAPES:
         log = list(lines(shape, int(args.megabytes * 1e6)))

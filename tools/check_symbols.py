@@ -5,8 +5,8 @@
 For each combination on Linux x86_64 in which two frameworks use the GPU, uv resolves the printed packages, and every library in
 the resolved wheels is read (``wheel_symbols``): each function that one uses must be in another. It needs the network, uv and
 binutils, and downloads about 15 GB, one library at a time; --cache keeps what was read, not the wheels. Exit code 1 if a
-combination can't be resolved, or a linked function is missing. Tests do not run this script, but hold the solver's answers
-against pairs.json.
+combination can't be resolved, or a linked function is missing. Tests do not run this script, but compare the solver's answers
+with pairs.json.
 
 PyTorch's own index is replaced by PyPI: torch 2.7.1 is built with CUDA 12.6, and the packages that newer builds for 12.6 pin are
 named in STANDS_FOR.
@@ -37,7 +37,7 @@ from gpucheck.core.solver.together import solve_together
 
 TARGET = pathlib.Path(__file__).with_name("pairs.json")
 FRAMEWORKS = re.compile(r"tensorflow|torch|jax-cuda\d+-(?:plugin|pjrt)")
-# PyTorch's index -> its packages on PyPI, and a torch that is read beside them (its own pins are older).
+# PyTorch's index -> its packages on PyPI, and a torch that is also read (its own pins are older).
 STANDS_FOR = {
     "cu126": (
         (  # of torch 2.13.0+cu126

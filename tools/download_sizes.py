@@ -3,7 +3,7 @@
     python tools/download_sizes.py
 
 uv resolves each answer for Linux on x86_64; the package index has the size of each wheel, and the wheel's own table of contents
-the size of its files, of which a few KB are read. Nothing is installed. Needs the network and minutes.
+the size of its files, so that only a few KB of it are read. Nothing is installed. Needs the network and minutes.
 """
 
 import concurrent.futures

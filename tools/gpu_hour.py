@@ -1,13 +1,13 @@
-"""Try everything of tests/gpu on a machine with NVIDIA GPUs, in a given time, and keep a record.
+"""Run the items of tests/gpu on a machine with NVIDIA GPUs, in a given time, and keep a record.
 
     python tools/gpu_hour.py MINUTES NAME [--site FOLDER] [--place gpu|fake|cpu] [--into FOLDER] [--only ITEM,...]
 
 The machine needs Python, and gpucheck's requirements with TensorFlow and NVIDIA's wheels, installed or in one folder (--site, as
-``pip install --target`` leaves them); no network and no pytest. The most valuable is tried first, and what no longer fits into
-the time is left out. The record, docs/measured/NAME, is complete after each item: if this program is killed, the record has all
-items that ended, and the same command goes on with the others. README.md there has the table, what differs from what is expected,
-and what differs from the record before it. Where chromium or google-chrome is installed, pictures show the pages of the most
-telling reports. ``--place fake`` and ``--place cpu`` try the tool itself without a GPU.
+after ``pip install --target``); no network and no pytest. The most valuable items run first, and those that no longer fit into
+the time are skipped. The record, docs/measured/NAME, is complete after each item: if this program is killed, the record has all
+items that ended, and the same command continues with the others. README.md there has the table, and the differences from the
+expected results and from the previous record. If chromium or google-chrome is installed, pictures show the pages of the most
+informative reports. ``--place fake`` and ``--place cpu`` test this tool without a GPU.
 """
 
 import argparse
@@ -32,11 +32,11 @@ from gpu.items import Item, items  # noqa: E402 - they are in this checkout
 from gpu.measures import Row  # noqa: E402
 from gpu.place import CPU, FAKE, GPU, Place, ends_with_parent  # noqa: E402
 
-MUCH = 1.2  # times: figures that differ by less are the same
+MUCH = 1.2  # ratio: figures that differ by less match
 ROWS, MACHINE, PAGE = "rows.jsonl", "machine.json", "README.md"
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 PICTURED = ("healthy-quick", "healthy", "full", "soak")  # rows whose report's page is worth a picture
-WINDOW = "1100,1600"  # pixels; what is below is in the report
+WINDOW = "1100,1600"  # pixels; the rest of the page is in the report
 PICTURE_SECONDS = 60
 VERSIONS = """
 import importlib.metadata, json
@@ -50,7 +50,7 @@ print(json.dumps(found))
 
 
 def main() -> int:
-    """Parse the command line, try, and print the differences; exit code 1 if something is not as expected."""
+    """Parse the command line, run the items, and print the differences; exit code 1 if a result is not as expected."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("minutes", type=float)
     parser.add_argument("name")
@@ -78,7 +78,7 @@ def main() -> int:
 
 
 def namespaces() -> list[str]:
-    """Those of this process: a container has its own."""
+    """The namespaces of this process, which differ in a container."""
     try:
         return [os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "ipc", "uts")]
     except OSError:
@@ -89,7 +89,7 @@ class Record:
     """The folder of a record, which is complete after each change."""
 
     def __init__(self, folder: pathlib.Path, chosen: list[Item]) -> None:
-        """Read what is there; a last line that was cut off does not count."""
+        """Read the existing rows; a truncated last line is ignored."""
         self.folder, self._chosen = folder, chosen
         (folder / "reports").mkdir(parents=True, exist_ok=True)
         (folder / "pictures").mkdir(exist_ok=True)
@@ -99,7 +99,7 @@ class Record:
         written(folder / ROWS, text)
 
     def begin(self, place: Place) -> None:
-        """Write down the machine, unless an earlier run did."""
+        """Record the machine, unless an earlier run did."""
         path = self.folder / MACHINE
         if path.exists():
             return
@@ -122,7 +122,7 @@ class Record:
         self._write_page()
 
     def add(self, item: Item, place: Place) -> None:
-        """Try an item, and write its rows, its report and the page."""
+        """Run an item, and write its rows, its report and the page."""
         print(f"{item.name} ...", end=" ", flush=True)
         began = time.monotonic()
         try:
@@ -157,17 +157,17 @@ class Record:
         print("; ".join(row.found for row in rows), flush=True)
 
     def unexpected(self) -> list[str]:
-        """What is not as the tests expect."""
+        """Rows that differ from the expected results."""
         return [f"{row['name']}: expected {row['expected']}, found {row['found']}" for row in self.rows if row["ok"] is False]
 
     def changed(self) -> list[str]:
-        """What differs from the record before this one."""
+        """Differences from the previous record."""
         last = last_before(self.folder)
         before = {row["name"]: row for row in rows_of(last)} if last is not None else {}
         return [text for row in self.rows if row["name"] in before for text in differences(before[row["name"]], row)]
 
     def summary(self) -> str:
-        """The differences, and what was left out, as a list."""
+        """The differences and the skipped items, as a list."""
         left = [item.name for item in self._chosen if item.name not in self.done]
         parts = [("Not as expected", self.unexpected()), ("Not tried, for lack of time or because it was cut off", left)]
         last = last_before(self.folder)
@@ -176,12 +176,12 @@ class Record:
         return "\n\n".join("\n".join([f"{title}: {len(texts)}", *(f"- {text}" for text in texts)]) for title, texts in parts)
 
     def _take_picture(self, browser: str, name: str, report: str, place: Place) -> None:
-        """A report's page as a picture; without one if that fails, because a picture proves nothing."""
+        """Take a picture of a report's page; a failure is ignored, because pictures are optional."""
         recorded, page, picture = (place.folder / f"{name}.{ending}" for ending in ("json", "html", "png"))
         recorded.write_text(report)
         page.write_text(place.gpucheck(("--replay", str(recorded), "--format", "html")).out)
         command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={WINDOW}"]
-        # A profile of its own: with the user's, an open browser would take the page over, and nothing would be written here.
+        # A separate profile: with the user's, a running browser would open the page, and no picture would be written.
         command += [f"--user-data-dir={place.folder / 'browser'}", f"--screenshot={picture}", page.resolve().as_uri()]
         try:
             subprocess.run(command, capture_output=True, timeout=PICTURE_SECONDS, check=True, preexec_fn=ends_with_parent)
@@ -229,7 +229,7 @@ def cell(value: Any) -> str:
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
-    """What differs between two rows of the same name: the outcome, apart from its numbers, and figures that differ much."""
+    """Differences between two rows of the same name: the outcome without its numbers, and figures over ``MUCH``."""
     if words(before["found"]) != words(now["found"]) or before["ok"] is not now["ok"]:
         yield f"{now['name']}: {now['found']}; before: {before['found']}"
     for name, value in now["figures"].items():
@@ -244,7 +244,7 @@ def words(text: str) -> str:
 
 
 def rows_of(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
-    """The rows of a record; a last line that was cut off does not count."""
+    """The rows of a record; a truncated last line is ignored."""
     path = folder / ROWS
     for line in path.read_text().splitlines(keepends=True) if path.exists() else ():
         if line.endswith("\n"):
@@ -252,7 +252,7 @@ def rows_of(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
 
 
 def last_before(folder: pathlib.Path) -> pathlib.Path | None:
-    """The newest other record of the same kind of place, by the time at which it began."""
+    """The newest other record of the same kind of place, by start time."""
     began = {}
     for path in folder.parent.glob(f"*/{MACHINE}"):
         machine = json.loads(path.read_text())
@@ -263,7 +263,7 @@ def last_before(folder: pathlib.Path) -> pathlib.Path | None:
 
 
 def written(path: pathlib.Path, content: str | bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     beside = path.with_name(f".{path.name}.new")
     beside.write_bytes(content.encode() if isinstance(content, str) else content)
     os.replace(beside, path)

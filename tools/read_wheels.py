@@ -97,7 +97,7 @@ def read(wheel: Wheel, project: str) -> dict[str, Any]:
 
 
 def build_info(text: str) -> dict[str, Any]:
-    """Return what TensorFlow's build_info.py says about CUDA."""
+    """Return the CUDA fields of TensorFlow's build_info.py."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and node.args and "OrderedDict" in ast.unparse(node.func):
             said = dict(ast.literal_eval(node.args[0]))
@@ -112,13 +112,13 @@ def newest(symbols: set[str], prefix: str) -> str | None:
 
 
 def save(entries: list[dict[str, Any]]) -> None:
-    """Write one entry a line, which keeps differences readable."""
+    """Write one entry per line, which keeps diffs readable."""
     entries.sort(key=lambda entry: (entry["project"], versions.parse(entry["version"]), entry["file"]))
     TARGET.write_text("[\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]\n", encoding="utf-8")
 
 
 def main() -> int:
-    """Read what is missing; return 1 if a wheel was not found."""
+    """Read the missing wheels; return 1 if a wheel was not found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheels", nargs="*", metavar="PROJECT==VERSION[@ARCHITECTURE]")
     parser.add_argument("--report", action="store_true")

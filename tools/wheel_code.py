@@ -1,7 +1,7 @@
-"""What a shared library in a wheel holds and needs: its GPU code and its ELF requirements. No GPU or CUDA tool is used.
+"""Read the GPU code and the ELF requirements of a shared library in a wheel. No GPU or CUDA tool is used.
 
 A fat binary is a header (magic, version, header size, size), then entries: PTX or machine code for one compute capability. The
-entries' headers are readable even where their content is compressed. nvcc puts fat binaries into the section .nv_fatbin, and XLA
+entries' headers are readable even if their content is compressed. nvcc puts fat binaries into the section .nv_fatbin, and XLA
 and MLIR embed them in .rodata, so the whole file is searched, except __nv_relfatbin: its code (NCCL's, in TensorFlow) is
 relocatable, and .nv_fatbin has it again, linked.
 """
@@ -28,7 +28,7 @@ class Code(NamedTuple):
 
 
 class Elf(NamedTuple):
-    """What the dynamic linker must find."""
+    """Requirements for the dynamic linker."""
 
     needed: tuple[str, ...]
     versions: tuple[str, ...]  # "GLIBC_2.17", "GLIBCXX_3.4.19"
@@ -70,7 +70,7 @@ def _entries(data: bytes, place: int, end: int) -> Iterator[tuple[int, int, str]
 
 
 def _section(data: bytes, wanted: bytes) -> range:
-    """Return where a section of a 64-bit ELF file is; an empty range without it."""
+    """Return the position of a section in a 64-bit ELF file, or an empty range."""
     if data[:6] != b"\x7fELF\x02\x01":
         return range(0)
     (table,) = struct.unpack_from("<Q", data, 40)
@@ -84,7 +84,7 @@ def _section(data: bytes, wanted: bytes) -> range:
 
 
 def cuda_names(data: bytes) -> tuple[str, ...]:
-    """Return the names of CUDA libraries in the text of a file: what it opens at run time."""
+    """Return the names of CUDA libraries in the text of a file, which it opens at run time."""
     return tuple(sorted({found.decode() for found in _CUDA.findall(data)}))
 
 

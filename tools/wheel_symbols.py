@@ -47,7 +47,7 @@ def read(path: str) -> Symbols:
 
 
 def missing(needed: frozenset[str], provided: frozenset[str]) -> list[str]:
-    """Return what is not provided. A name without version matches any version, as in the dynamic linker."""
+    """Return the names that are not provided. A name without version matches any version, as in the dynamic linker."""
     plain = {name.partition("@")[0] for name in provided}
     return sorted(name for name in needed if name not in provided and ("@" in name or name not in plain))
 
