@@ -20,7 +20,7 @@ print(json.dumps(cuda.memory(driver, int(sys.argv[1]))))
 
 
 @table
-def test_memory(driver_folder, tmp_path, lines, ordinal, expected):
+def test_memory_of_a_cuda_device(driver_folder, tmp_path, lines, ordinal, expected):
     scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", lines)
     argv = [sys.executable, "-c", MEMORY, str(ordinal)]
     env = {**os.environ, **fake_driver.environment(driver_folder, scenario)}

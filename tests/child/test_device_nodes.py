@@ -10,8 +10,8 @@ from gpucheck.core.child.messages.machine import DeviceNodesTask, NodeOpened
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
-fcntl = pytest.importorskip("fcntl", reason="device nodes are a Unix matter")
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="device nodes are a Unix matter")
+fcntl = pytest.importorskip("fcntl", reason="device nodes exist only on Unix")
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="device nodes exist only on Unix")
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def error_of(host, path):
     return host.child(DeviceNodesTask((path,))).wait_for(NodeOpened, path).error
 
 
-def test_one_stage_per_node_in_order(host):
+def test_nodes_are_opened_in_order_with_one_stage_each(host):
     paths = ("/dev/null", "/dev/no-such-node", "/dev/zero")
     child = host.child(DeviceNodesTask(paths))
     assert child.end().ok
@@ -35,12 +35,12 @@ def test_one_stage_per_node_in_order(host):
     ]
 
 
-def test_it_asks_for_reading_and_writing(host, tmp_path):
-    assert error_of(host, str(tmp_path)) == "EISDIR"  # O_RDONLY would do
+def test_node_is_opened_for_reading_and_writing(host, tmp_path):
+    assert error_of(host, str(tmp_path)) == "EISDIR"  # O_RDONLY would succeed
 
 
 class Recorder:
-    """Replaces the child's report, and records which descriptors are open when a stage ends."""
+    """Replace the child's report, and record which descriptors are open when a stage ends."""
 
     def __init__(self):
         self.ended = []
@@ -57,7 +57,7 @@ def descriptors():
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
-def test_it_neither_waits_to_open_nor_closes_before_it_reported(tmp_path):
+def test_node_is_opened_without_blocking_and_kept_open_until_reported(tmp_path):
     fifo = str(tmp_path / "fifo")
     os.mkfifo(fifo)
     recorder = Recorder()
@@ -72,17 +72,17 @@ def test_it_neither_waits_to_open_nor_closes_before_it_reported(tmp_path):
         os.close(descriptor)
 
 
-def test_a_node_without_a_driver(host, tmp_path):
+def test_node_without_a_driver_cannot_be_opened(host, tmp_path):
     node = str(tmp_path / "nvidia0")
     try:
         os.mknod(node, 0o666 | stat.S_IFCHR, os.makedev(511, 7))  # an unused major number
     except OSError as error:
-        pytest.skip(f"cannot make device nodes here: {error}")
+        pytest.skip(f"cannot create device nodes here: {error}")
     assert error_of(host, node) in ("ENXIO", "ENODEV", "EACCES", "EPERM")
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may open everything")
-def test_a_node_drained_by_someone_else(host, tmp_path):
+def test_node_without_permission_cannot_be_opened(host, tmp_path):
     node = tmp_path / "nvidia0"
     node.write_text("")
     node.chmod(0)

@@ -14,7 +14,7 @@ pytestmark = [needs_cc, pytest.mark.skipif(not sys.platform.startswith("linux"),
 
 
 def run(folder, **files):
-    """Write the files and open them in order in one real child; return how it ended, and each library's error."""
+    """Write the files and open them in order in one real child; return the ending, and each library's error."""
     folder.mkdir()
     paths = {f"lib{name}.so.1": folder / f"lib{name}.so.1" for name in files}
     for path, data in zip(paths.values(), files.values(), strict=True):
@@ -25,7 +25,7 @@ def run(folder, **files):
         return child.end(), {soname: answer.error for soname, answer in child.messages(LibraryOpened).items()}
 
 
-def test_each_library_is_a_stage(tmp_path):
+def test_errors_of_each_library_are_reported(tmp_path):
     ending, errors = run(tmp_path / "a=b", a=library("liba.so.1"), b=b"text" * 100, c=None, d=library("libd.so.1"))
     assert ending.ok
     assert errors["liba.so.1"] is errors["libd.so.1"] is None
@@ -33,7 +33,7 @@ def test_each_library_is_a_stage(tmp_path):
     assert "No such file" in errors["libc.so.1"]
 
 
-def test_a_crash_names_the_library(tmp_path):
+def test_crash_names_the_library(tmp_path):
     ending, errors = run(tmp_path / "a", a=library("liba.so.1"), b=truncated(library("libb.so.1")), c=library("libc.so.1"))
     assert (ending.ok, ending.how, ending.stage) == (False, "killed by SIGBUS", Stage("dlopen", "libb.so.1"))
     assert errors == {"liba.so.1": None}

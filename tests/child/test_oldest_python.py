@@ -1,4 +1,4 @@
-"""What runs in children can be imported by the oldest Python that gpucheck examines."""
+"""Modules that run in children can be imported by the oldest Python that gpucheck examines."""
 
 import glob
 import os
@@ -22,11 +22,11 @@ for name in ["gpucheck.core.child.boot", *sys.argv[2:]]:
 """
 
 
-def test_every_module_of_the_children_is_imported():
+def test_every_module_of_the_children_can_be_imported():
     pythons = [*glob.glob(os.path.expanduser(f"~/.pyenv/versions/{VERSION}.*/bin/python")), f"/usr/bin/python{VERSION}"]
     python = next(filter(os.path.exists, pythons), None)
     if python is None:
-        pytest.skip(f"no Python {VERSION} here")
+        pytest.skip(f"Python {VERSION} is not installed")
     files = [path for folder in ("core/child", "core/training") for path in (ROOT / folder).rglob("*.py")]
     names = [".".join(("gpucheck", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__") for path in files]
     assert len(names) > 50

@@ -12,7 +12,7 @@ from gpucheck.core.child.messages import plain, struct
 
 @pytest.fixture(params=[struct, plain], ids=["msgspec", "plain"])
 def whole(request):
-    """A struct with a required field, a part, a default that is made for each object, and a property; and how it is handled."""
+    """A struct with a required field, a part, a default created for each object, and a property; and its functions."""
     base, field = request.param.Struct, request.param.field
 
     class Part(base, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ def whole(request):
     return Whole
 
 
-def test_a_struct_is_made_and_compared(whole):
+def test_struct_is_created_and_compared(whole):
     made = whole(3, entries=[1])
     assert (made.count, made.parts, made.entries, made.double, made.stage) == (3, (), [1], 6, "whole")
     assert made == whole(count=3, entries=[1])
@@ -49,7 +49,7 @@ def test_invalid_fields_are_a_type_error(whole, values, named):
         whole(*values, **named)
 
 
-def test_a_struct_is_replaced_in_part(whole):
+def test_fields_of_a_struct_are_replaced(whole):
     made = whole(3, entries=[1])
     assert whole.handled.replace(made, count=4) == whole(4, entries=[1])
     with pytest.raises(TypeError):

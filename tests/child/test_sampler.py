@@ -25,7 +25,7 @@ def sampled(host):
         return child.message(SamplerStarted).problem, sampler.samples(child)
 
 
-def test_every_gpu_a_few_times_a_second(driver_host):
+def test_every_gpu_is_sampled_several_times_a_second(driver_host):
     scenario = {
         "gpus": 2,
         "gpu.*.utilization_percent": 97,
@@ -39,22 +39,22 @@ def test_every_gpu_a_few_times_a_second(driver_host):
     assert len(samples) >= 2
     for sample in samples:
         assert sample.gpus == (GpuSample(97, 410.0, 1980, 1, 39), GpuSample(97, 410.0, 1980, 0x44, 39))
-    assert began <= samples[0].seconds < samples[1].seconds <= time.monotonic()  # the clock of this process too
+    assert began <= samples[0].seconds < samples[1].seconds <= time.monotonic()  # same clock as in this process
 
 
 @table
-def test_values_that_a_gpu_does_not_report_are_unknown(driver_host, lines, expected):
+def test_unreported_values_of_a_gpu_are_unknown(driver_host, lines, expected):
     _, samples = sampled(driver_host({"gpus": 1, **lines}))
     assert (samples[0].gpus[0].lost, samples[0].gpus[0].clock_event_reasons) == expected
 
 
-def test_no_nvml(driver_host):
+def test_sampler_fails_without_nvml(driver_host):
     with driver_host({"nvmlInit_v2": 9}) as host, pytest.raises(RuntimeError, match="NVML: Driver Not Loaded"):
         sampler.start(host)
 
 
-@pytest.mark.slow  # NVML starts twice, each time for more than the 15 seconds that it usually has
-def test_a_driver_that_was_slow_once_may_be_slow_again(driver_host):
+@pytest.mark.slow  # NVML starts twice, each time for longer than its usual limit of 15 seconds
+def test_sampler_waits_for_a_driver_known_to_be_slow(driver_host):
     with driver_host({"gpus": 8, "gpu.*.nvmlDeviceGetHandleByIndex_v2": "slow:2"}, timeout_seconds=120.0) as host:
         assert driver.read(host).gpu_count == 8
         started = sampler.start(host).message(SamplerStarted)

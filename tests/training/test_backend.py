@@ -23,12 +23,12 @@ def fakes(folder, jax=JAX, keras=KERAS, *, broken="pass", places="list(jax.curre
 
 
 def proven(env, **request):
-    """The facts that the probes read from it."""
+    """The facts that the probes read in this environment."""
     with LocalHost(Request(**{"backend": "jax", "timeout_seconds": 60, **request}), env=env) as host:
         return backend.read(host), keras.read(host), training.read(host)
 
 
-def test_each_device_and_all_together_are_trained(tmp_path):
+def test_devices_are_trained_alone_and_together(tmp_path):
     seen, describe, proof = proven(fakes(tmp_path))
     assert (seen.name, seen.source, seen.imported, seen.version) == ("jax", "--backend", True, "0.99.0")
     assert [device.name for device in seen.devices] == ["CPU:0", "CPU:1"]
@@ -41,12 +41,12 @@ def test_each_device_and_all_together_are_trained(tmp_path):
     assert (one.global_batch_size, both.global_batch_size, both.per_replica_batch_size, both.replicas) == (8, 16, 8, 2)
     assert (one.replicas_equal, both.replicas_equal) == (None, True)
     assert one.loss_fell is one.gradients_reach_weights is one.placement_verified is True
-    assert one.tf32 is None  # even if JAX reports it: nothing ran on a GPU
+    assert one.tf32 is None  # although JAX reports it, because nothing ran on a GPU
     assert one.steps == 12
     assert proof.ending is None
 
 
-def test_full_adds_precisions_and_growing_groups(tmp_path):
+def test_full_level_adds_precisions_and_growing_groups(tmp_path):
     _, _, proof = proven(fakes(tmp_path), level=Level.FULL)
     assert [(run.strategy, len(run.devices), run.precision) for run in proof.runs] == [
         ("one_device", 1, "float32"),
@@ -57,7 +57,7 @@ def test_full_adds_precisions_and_growing_groups(tmp_path):
     ]
 
 
-def test_work_that_lands_elsewhere_is_no_proof(tmp_path):
+def test_training_on_another_device_fails(tmp_path):
     _, _, proof = proven(fakes(tmp_path, places="jax.devices()[1:]"))
     assert [run.reason for run in proof.runs] == [
         "the work did not run where it was placed: kernel on CPU:1",
@@ -65,46 +65,46 @@ def test_work_that_lands_elsewhere_is_no_proof(tmp_path):
     ]
 
 
-def test_replicas_that_differ_are_no_proof(tmp_path):
+def test_training_with_differing_replicas_fails(tmp_path):
     _, _, proof = proven(fakes(tmp_path, drift=1))
     assert [(run.status, run.reason) for run in proof.runs] == [("passed", None), ("failed", "the replicas' weights differ")]
 
 
 @table
-def test_a_training_that_breaks(tmp_path, broken, status, reason):
+def test_training_that_fails_or_crashes(tmp_path, broken, status, reason):
     _, _, proof = proven(fakes(tmp_path, broken=broken))
     first = proof.runs[0]
     assert (first.status, first.reason, first.stage, first.backend) == (status, reason, "build", "jax")
     assert {run.backend for run in proof.runs} == {"jax"}
 
 
-def test_a_training_that_hangs_runs_out_of_time(tmp_path):
+def test_hanging_training_times_out(tmp_path):
     _, _, proof = proven(fakes(tmp_path, broken="import time; time.sleep(600)"), timeout_seconds=8)
     assert [run.status for run in proof.runs] == ["timed_out", "timed_out"]
     assert proof.ending == "timed out"
 
 
 @table
-def test_a_jax_that_does_not_import(tmp_path, text, error):
+def test_jax_that_fails_to_import(tmp_path, text, error):
     seen, describe, proof = proven(fakes(tmp_path, jax=text))
     assert (seen.imported, seen.error, seen.devices) == (False, error, None)
     assert not describe.imported
     assert proof.runs == ()
 
 
-def test_a_jax_that_hangs_is_unknown_not_broken(tmp_path):
+def test_hanging_import_of_jax_is_unknown_instead_of_broken(tmp_path):
     seen, describe, _ = proven(fakes(tmp_path, jax="import time; time.sleep(600)"), timeout_seconds=4)
     assert (seen.imported, seen.ending) == (None, "timed out")
     assert describe.error == "not reached: JAX's process timed out in the stage import"
 
 
-def test_platforms_that_were_chosen_are_why_there_is_no_gpu(tmp_path):
+def test_jax_platforms_is_reported_as_the_reason_for_no_gpu(tmp_path):
     seen, _, _ = proven({**fakes(tmp_path), "JAX_PLATFORMS": "cpu"}, smoke=False)
     assert seen.problem == "JAX_PLATFORMS=cpu"
 
 
-def test_a_plugin_that_cannot_start_is_why_and_its_words_are_kept(tmp_path):
-    """JAX logs it and goes on with the CPU."""
+def test_failed_jax_plugin_is_reported_as_the_reason_for_no_gpu(tmp_path):
+    """JAX logs the failure and continues with the CPU."""
     words = """
 def devices(backend=None):
     import logging
@@ -119,20 +119,20 @@ def devices(backend=None):
         assert any("Unable to load CUDA" in event.text for event in log.read(host).events)
 
 
-@pytest.mark.parametrize("told", ["variable", "file"])
-def test_without_the_option_the_environment_decides(tmp_path, told):
-    """TensorFlow is still inspected, and trains nothing."""
+@pytest.mark.parametrize("setting", ["variable", "file"])
+def test_backend_without_the_option_is_that_of_the_environment(tmp_path, setting):
+    """TensorFlow is still inspected, but trains nothing."""
     env = fakes(tmp_path)
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow" / "__init__.py").write_text("raise ImportError('broken')")
     variable, folder = {"KERAS_BACKEND": "jax"}, str(tmp_path)
     (tmp_path / "keras.json").write_text('{"backend": "jax"}')
-    if told == "file":  # the fake Keras reads the variable only; Keras itself reads both
+    if setting == "file":  # the fake Keras reads only the variable; the real Keras reads both
         variable = {"KERAS_HOME": folder}
         package = tmp_path / "keras" / "__init__.py"
         package.write_text(package.read_text().replace('os.environ["KERAS_BACKEND"]', '"jax"'))
     seen, describe, proof = proven({**env, **variable}, backend=None)
-    source = "KERAS_BACKEND" if told == "variable" else f"{folder}/keras.json"
+    source = "KERAS_BACKEND" if setting == "variable" else f"{folder}/keras.json"
     assert (seen.source, describe.backend_source) == (source, source)
     assert [run.backend for run in proof.runs] == ["jax", "jax"]
 
@@ -146,7 +146,7 @@ def test_keras_2_ignores_the_backend_setting(tmp_path):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
-def test_the_real_jax():
+def test_real_jax_trains():
     """Two replicas on a CPU that XLA splits; TensorFlow is not needed."""
     with LocalHost(Request(backend="jax", timeout_seconds=280), env={**os.environ, "JAX_PLATFORMS": "cpu"}) as host:
         one, both = training.read(host).runs
@@ -165,8 +165,8 @@ REFERENCE = program("backend_reference.py")
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
 @pytest.mark.parametrize("precision", ["float32", "mixed_bfloat16"])
-def test_the_reference_loss_is_that_of_the_first_step(precision):
-    """Computed eagerly on the CPU, it equals what ``fit`` starts with there: only another device can make a difference."""
+def test_reference_loss_matches_the_first_step(precision):
+    """Computed eagerly on the CPU, it equals the first loss of ``fit`` on the CPU, so that only another device can differ."""
     import json
     import subprocess
     import sys
@@ -180,7 +180,7 @@ def test_the_reference_loss_is_that_of_the_first_step(precision):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
-def test_the_real_pytorch():
+def test_real_pytorch_trains():
     with LocalHost(Request(backend="torch", timeout_seconds=280), env={**os.environ, "CUDA_VISIBLE_DEVICES": ""}) as host:
         (one,) = training.read(host).runs
         seen = backend.read(host)

@@ -15,7 +15,7 @@ def stored(tmp_path, **arrays):
     return str(tmp_path / "data.npz")
 
 
-def test_good_data(tmp_path):
+def test_valid_arrays_are_loaded(tmp_path):
     for labels in (LABELS, LABELS[:, None], LABELS.astype("uint8")):
         images, found = bench_data.load(None, stored(tmp_path, x=IMAGES, y=labels))
         assert images.shape == (6, 32, 32, 3)
@@ -26,7 +26,7 @@ def test_good_data(tmp_path):
 @pytest.mark.parametrize(
     ("stored_as", "read_as"), [("longdouble", "float32"), ("float64", "float32"), (">u2", "uint16"), ("int64", "int64")]
 )
-def test_numbers_of_every_type_become_what_tensorflow_has(stored_as, read_as, tmp_path):
+def test_number_types_are_converted_to_types_of_tensorflow(stored_as, read_as, tmp_path):
     images, _ = bench_data.load(None, stored(tmp_path, x=IMAGES.astype(stored_as), y=LABELS))
     assert images.dtype == np.dtype(read_as)
 
@@ -50,19 +50,19 @@ def test_numbers_of_every_type_become_what_tensorflow_has(stored_as, read_as, tm
         ({"x": np.array([None] * 6), "y": LABELS}, "not an .npz file that can be read"),
     ],
 )
-def test_bad_data(arrays, words, tmp_path):
+def test_invalid_arrays_are_rejected(arrays, words, tmp_path):
     with pytest.raises(bench_data.Unusable, match=words):
         bench_data.load(None, stored(tmp_path, **arrays))
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04broken", b"\x93NUMPY\x01\x00"])
-def test_not_a_file_of_arrays(content, tmp_path):
+def test_invalid_npz_file_is_rejected(content, tmp_path):
     (tmp_path / "data.npz").write_bytes(content)
     with pytest.raises(bench_data.Unusable, match=r"not an \.npz file that can be read"):
         bench_data.load(None, str(tmp_path / "data.npz"))
 
 
-def test_a_single_array(tmp_path):
+def test_single_array_is_rejected(tmp_path):
     np.save(tmp_path / "one.npy", IMAGES)
     (tmp_path / "data.npz").write_bytes((tmp_path / "one.npy").read_bytes())
     with pytest.raises(bench_data.Unusable, match="a single array"):
@@ -88,7 +88,7 @@ def test_every_repeat_reads_the_same_samples_in_the_same_order():
     assert sorted(read) == list(range(12)) != read
 
 
-def test_the_same_tenth_is_held_out_on_every_run():
+def test_same_tenth_is_held_out_on_every_run():
     images = np.arange(50)[:, None, None, None] * np.ones((50, 32, 32, 3), "uint8")
     (train, labels), (unseen, others) = bench_data.split((images, np.arange(50)))
     assert (len(train), len(labels), len(unseen), len(others)) == (45, 45, 5, 5)
@@ -98,6 +98,6 @@ def test_the_same_tenth_is_held_out_on_every_run():
     assert list(bench_data.split((images, np.arange(50)))[1][1]) == list(others)
 
 
-def test_nothing_is_held_out_of_few_samples_or_generated_ones():
+def test_nothing_is_held_out_of_few_or_generated_samples():
     assert bench_data.split(None) == (None, None)
     assert bench_data.split((IMAGES, LABELS))[1] is None

@@ -1,4 +1,4 @@
-"""Computations repeated on logical devices of the CPU: healthy devices pass, and an arithmetic fault of one is named."""
+"""Computations repeated on logical devices of the CPU: healthy devices pass, and a device with an arithmetic fault is named."""
 
 import msgspec
 import pytest
@@ -33,8 +33,7 @@ def repeated(step=None, every=False, soak_seconds=0.0):
 """
 CLEAN = BEGINNING + "print(json.dumps([repeated() for _ in range(times)]))"
 EVERYTHING = BEGINNING + "print(json.dumps(repeated(every=True, soak_seconds=0.1)))"
-# A device flips a bit of one weight, gradient or input of a layer at step n, or has a kernel that computes something else; each time
-# (a defect), or once (a stroke).
+# A device flips a bit of one weight, gradient or input of a layer at step n, or has a kernel with a wrong result; every time, or once.
 FAULTY = (
     BEGINNING
     + """
@@ -88,7 +87,7 @@ with tf.device("/CPU:1"):
 print(json.dumps([repeated.wrong, repeated.unstable, repeated.unavailable, sorted(repeated.checksums)]))
 """
 )
-PART = 50  # repetitions of a process
+PART = 50  # repetitions per process
 
 
 def faults(message):
@@ -100,10 +99,10 @@ class TestOnTensorFlow:
 
     @pytest.mark.parametrize(
         ("devices", "times"),
-        # docs/experiments.md has the 1,000 of each release; here the code is what may change.
+        # docs/experiments.md has 1,000 repetitions for each release; these check changes of the code.
         [pytest.param(devices, 200, marks=[pytest.mark.slow, pytest.mark.timeout(1800)]) for devices in (1, 2, 8)],
     )
-    def test_healthy_devices_raise_no_alarm(self, devices, times):
+    def test_healthy_devices_have_no_faults(self, devices, times):
         parts = [min(times, PART)] * max(1, times // PART)
         messages = [message for part in parts for message in printed_by(CLEAN, str(devices), str(part))]
         assert len(messages) == times
@@ -114,7 +113,7 @@ class TestOnTensorFlow:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("times", [8, 100])
-    def test_the_faulty_device_and_its_step_are_named(self, times):
+    def test_faulty_device_and_its_step_are_named(self, times):
         found = printed_by(FAULTY, "3", str(times))
         assert len(found) == times
         for kind, step, often, message in found:
@@ -122,7 +121,7 @@ class TestOnTensorFlow:
             assert fault.affects == ("CPU:1",), (kind, step, often)
             assert f"step {step} in float32" in fault.summary, (kind, step, often)
 
-    def test_everything_agrees_with_what_is_known(self):
+    def test_all_computations_match_their_known_results(self):
         message = printed_by(EVERYTHING, "2", "1")
         assert faults(message) == []
         for device in message["devices"]:
@@ -131,7 +130,7 @@ class TestOnTensorFlow:
                 device["checksums"]
             )
 
-    def test_a_wrong_result_is_found_where_the_exact_one_is_known(self):
+    def test_wrong_and_unstable_results_of_known_computations_are_detected(self):
         wrong, unstable, unavailable, compared = printed_by(WRONG, "2", "1")
         assert wrong == {"off": pytest.approx(0.5 / 11)}
         assert unstable == {"unstable": 1}
@@ -139,7 +138,7 @@ class TestOnTensorFlow:
         assert compared == ["off", "sound", "unstable"]
 
 
-def test_without_a_majority_all_are_different():
+def test_first_difference_with_and_without_a_majority():
     results = {"a": {"x": "1", "y": "2"}, "b": {"x": "1", "y": "3"}, "c": {"x": "1"}}
     assert first_difference(results) == Difference("y", ("b",), ("a",), majority=False)
     assert first_difference({**results, "c": {"y": "3"}}) == Difference("y", ("a",), ("b", "c"), majority=True)

@@ -1,4 +1,4 @@
-"""Out of memory on purpose, in a real child with the real TensorFlow on a CPU, and in a child that crashes."""
+"""Provoked out-of-memory errors, in a real child with the real TensorFlow on a CPU, and in a child that crashes."""
 
 import os
 
@@ -27,7 +27,7 @@ def provoked(**env):
 
 
 @pytest.mark.slow
-def test_it_is_caught_and_training_goes_on():
+def test_out_of_memory_is_caught_and_training_continues():
     made = provoked()
     figures = made.figures
     assert (made.status, made.reason) == ("passed", None)
@@ -37,7 +37,7 @@ def test_it_is_caught_and_training_goes_on():
 
 
 @pytest.mark.slow
-def test_a_killed_child_is_a_result(tmp_path):
+def test_killed_child_is_reported_as_failed(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(KILLED)
     made = provoked(PYTHONPATH=str(tmp_path))
     assert (made.status, made.reason) == (

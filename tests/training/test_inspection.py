@@ -19,7 +19,7 @@ def test_objects_of_an_import_are_excluded_from_garbage_collection(fails):
 
 
 @table
-def test_settings_that_make_the_import_of_keras_fail_are_reported(tmp_path, monkeypatch, text, words):
+def test_keras_settings_that_prevent_its_import_are_reported(tmp_path, monkeypatch, text, words):
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
     file = tmp_path / "keras.json"
     file.write_text(text)

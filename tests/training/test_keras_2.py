@@ -7,7 +7,7 @@ import pytest
 from case_files import program
 from in_tensorflow import MARKS, printed_by
 
-LEGACY = pathlib.Path(sys.prefix) / "legacy"  # the Makefile puts tf_keras there
+LEGACY = pathlib.Path(sys.prefix) / "legacy"  # the Makefile installs tf_keras there
 pytestmark = [
     *MARKS,
     pytest.mark.slow,
@@ -22,7 +22,7 @@ def found():
     return printed_by(SCRIPT, str(LEGACY))
 
 
-def test_it_is_keras_2(found):
+def test_keras_2_is_imported(found):
     assert found["module"].startswith("tf_keras.")
 
 

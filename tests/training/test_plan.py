@@ -17,12 +17,12 @@ class TestTensorFlow:
         return [(job.strategy, job.devices, job.precision) for job in jobs if not job.skip]
 
     @table
-    def test_devices_that_are_trained(self, devices, level, wanted, every, expected):
+    def test_planned_jobs_by_devices_level_and_strategies(self, devices, level, wanted, every, expected):
         assert [
             f"{job} {' '.join(used)} {precision}" for job, used, precision in self.runs(devices, level, wanted, every)
         ] == expected
 
-    def test_the_first_device_trains_alone_and_the_others_together(self):
+    def test_first_device_trains_alone_and_the_others_together(self):
         jobs = plan(["CPU:0", "GPU:0", "GPU:1", "GPU:2"], Level.FULL, ("one_device",))
         sizes = [[job.id.removeprefix("one_device ") for job in group] for group in groups(jobs)]
         assert sizes[:3] == [["GPU:0 float32"], ["GPU:1 float32", "GPU:2 float32"], ["CPU:0 float32"]]
@@ -35,14 +35,14 @@ class TestTensorFlow:
         assert job.skip == "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
 
 
-def test_a_full_gpu_is_refused_politely():
+def test_gpu_with_too_little_free_memory_is_skipped_with_a_reason():
     fit, unfit = usable(["CPU:0", "GPU:0", "GPU:1"], {"0": 100 << 20, "1": 100 << 30})
     assert fit == ["CPU:0", "GPU:1"]
     assert unfit == {"GPU:0": "only 0.1 GiB of its memory are free; the smoke job needs 1.5 GiB"}
 
 
 class Framework:
-    """The interface of the two frameworks' files that the plan uses."""
+    """A fake of a framework's file, with the attributes that the plan uses."""
 
     TITLE, COMPILED = "PyTorch", False
 
@@ -62,18 +62,18 @@ class TestOtherBackend:
         )
         return [(job.strategy, job.devices, job.skip) for job in jobs]
 
-    def test_every_accelerator_alone_and_why_not_together(self):
+    def test_each_accelerator_trains_alone_and_data_parallel_is_skipped(self):
         assert self.runs(["GPU:0", "GPU:1", "CPU:0"]) == [
             ("one_device", ("GPU:0",), None),
             ("one_device", ("GPU:1",), None),
             ("data_parallel", ("GPU:0", "GPU:1"), "Keras can't"),
         ]
 
-    def test_one_device_misses_nothing(self):
+    def test_single_device_has_no_skipped_jobs_unless_requested(self):
         assert self.runs(["CPU:0"]) == [("one_device", ("CPU:0",), None)]
         assert self.runs(["CPU:0"], ["data_parallel"]) == [("data_parallel", ("CPU:0",), "Keras can't")]
 
-    def test_full_trains_the_cpu_too(self):
+    def test_full_level_also_trains_the_cpu(self):
         assert [devices for _, devices, _ in self.runs(["GPU:0", "CPU:0"], full=True)] == [("GPU:0",), ("CPU:0",)] * 3
 
     def test_skipped_jobs_give_a_reason(self):

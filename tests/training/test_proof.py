@@ -14,7 +14,7 @@ NETWORK = SimpleNamespace(layers=[SimpleNamespace(compute_dtype="float32")], opt
 
 
 @table
-def test_tf32_is_of_runs_on_gpus(devices, expected):
+def test_tf32_is_noted_only_for_gpus(devices, expected):
     made = result()
     proof.note_numerics(made, NETWORK, True, devices)
     assert (made.output_dtype, made.loss_scale, made.tf32) == ("float32", None, expected)
@@ -27,7 +27,7 @@ def result(losses=(2.5, 2.4, 2.2, 2.0, 1.8, 1.6), accuracies=(0.9,) * 6):
 
 
 def with_weights(made, before, *replicas):
-    """With one variable, held by one replica or by several, that began with these numbers."""
+    """Add one variable with these initial values, held by one or more replicas."""
     numpy = pytest.importorskip("numpy")
     held = [SimpleNamespace(numpy=lambda after=after: numpy.array(after)) for after in replicas]
     weight = SimpleNamespace(numpy=held[0].numpy, values=tuple(held)) if len(held) > 1 else held[0]
@@ -52,7 +52,7 @@ def test_non_finite_weights_differ_from_unchanged_ones(after, changed, finite, e
     assert (made.gradients_reach_weights, made.weights_finite, made.replicas_equal) == (changed, finite, equal)
 
 
-FLAT = (2.52, 2.4, 2.5, 2.5, 2.51, 2.45)  # the last step's loss is below the first one's, and yet nothing was learnt
+FLAT = (2.52, 2.4, 2.5, 2.5, 2.51, 2.45)  # the last loss is below the first one although nothing was learned
 
 
 @pytest.mark.parametrize(

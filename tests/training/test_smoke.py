@@ -26,17 +26,17 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def checked():
-    """One check by the command for the whole module: training takes long."""
+    """One check for the whole module, because training is slow."""
     return in_a_process("--allow-cpu", "--format", "json", "--timeout", "240", env={"CUDA_VISIBLE_DEVICES": "-1"})
 
 
 @pytest.fixture(scope="module")
 def trained(checked):
-    """Its facts, by name."""
+    """The facts of the check, by name."""
     return {reading.probe: reading.fact for reading in recorded.load(checked.stdout.encode()).readings}
 
 
-def test_the_report_conforms_to_its_schema(checked):
+def test_report_matches_its_schema(checked):
     report = json.loads(checked.stdout)
     jsonschema.Draft202012Validator(json.loads(gpucheck("schema").stdout)).validate(report)
     assert (checked.returncode, report["exit_code"]) == (0, 0)
@@ -56,7 +56,7 @@ def test_keras_reports_its_backend(trained):
     assert trained["keras"].backend == "tensorflow"
 
 
-def test_the_cpu_and_two_replicas_are_trained(trained):
+def test_cpu_and_two_replicas_are_trained(trained):
     fact = trained["training"]
     assert fact.ending is None
     assert [(run.strategy, run.devices, run.status) for run in fact.runs] == [
@@ -85,7 +85,7 @@ def fake_package(folder, name, text):
 
 
 @table
-def test_a_tensorflow_that_does_not_import(tmp_path, text, imported, error):
+def test_tensorflow_that_fails_to_import(tmp_path, text, imported, error):
     env = fake_package(tmp_path, "tensorflow", text)
     with LocalHost(Request(timeout_seconds=60), env=env) as host:
         fact = tensorflow.read(host)
@@ -95,7 +95,7 @@ def test_a_tensorflow_that_does_not_import(tmp_path, text, imported, error):
         assert keras.read(host).imported is None
 
 
-def test_a_tensorflow_that_hangs_is_unknown_not_broken(tmp_path):
+def test_hanging_import_of_tensorflow_is_unknown_instead_of_broken(tmp_path):
     env = fake_package(tmp_path, "tensorflow", "import time; time.sleep(600)")
     with LocalHost(Request(timeout_seconds=4), env=env) as host:
         fact = tensorflow.read(host)
@@ -121,7 +121,7 @@ def fake_keras(tmp_path, training_code):
 
 
 @table
-def test_a_training_that_breaks(tmp_path, code, status, reason):
+def test_training_that_fails_or_crashes(tmp_path, code, status, reason):
     with LocalHost(Request(timeout_seconds=60), env=fake_keras(tmp_path, code)) as host:
         first, *rest = training.read(host).runs
         assert (first.status, first.reason, first.stage) == (status, reason, "build")
@@ -131,14 +131,14 @@ def test_a_training_that_breaks(tmp_path, code, status, reason):
             ]
 
 
-def test_a_training_that_hangs_runs_out_of_time(tmp_path):
+def test_hanging_training_times_out(tmp_path):
     with LocalHost(Request(timeout_seconds=6), env=fake_keras(tmp_path, "import time; time.sleep(600)")) as host:
         first, *rest = training.read(host).runs
         assert (first.status, first.reason, first.stage) == ("timed_out", "out of time", "build")
         assert [(run.status, run.reason) for run in rest] == [("timed_out", "not reached: the training process ran out of time")]
 
 
-def test_a_keras_backend_that_cannot_train_is_not_trained_and_says_why(tmp_path):
+def test_keras_backend_that_cannot_train_is_skipped_with_a_reason(tmp_path):
     env = fake_keras(tmp_path, "pass")
     (tmp_path / "keras" / "__init__.py").write_text(
         "import types\n__version__ = '3.0.0'\nbackend = types.SimpleNamespace(backend=lambda: 'numpy')\n"
@@ -150,7 +150,7 @@ def test_a_keras_backend_that_cannot_train_is_not_trained_and_says_why(tmp_path)
         assert runs[0].reason == "Keras runs on numpy here; TensorFlow's strategies cannot train it"
 
 
-def test_the_accuracy_is_above_chance(trained):
+def test_accuracy_is_above_chance(trained):
     assert all(run.accuracy > 0.5 for run in trained["training"].runs)
 
 
@@ -158,8 +158,8 @@ REFERENCE = program("smoke_reference.py")
 
 
 @pytest.mark.slow
-def test_the_reference_loss_is_that_of_the_first_step():
-    """Computed eagerly on the CPU, it equals what ``fit`` starts with there: only another device can make a difference."""
+def test_reference_loss_matches_the_first_step():
+    """Computed eagerly on the CPU, it equals the first loss of ``fit`` on the CPU, so that only another device can differ."""
     command = [sys.executable, "-c", REFERENCE, "float32", "mixed_float16", "mixed_bfloat16"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     losses = json.loads(done.stdout.splitlines()[-1])
@@ -172,19 +172,19 @@ SEVERAL_STEPS = program("smoke_several_steps.py")
 
 
 @pytest.mark.slow
-def test_several_steps_in_one_execution():
-    """As on a TPU: the loss is known once for all of them, and the time of a step is its share."""
+def test_several_steps_per_execution_have_a_loss_and_time_per_step():
+    """As on a TPU: one loss for all steps of an execution, and an equal share of its time for each step."""
     done = subprocess.run([sys.executable, "-c", SEVERAL_STEPS], capture_output=True, text=True, timeout=120, check=True)
     run = json.loads(done.stdout.splitlines()[-1])
     assert (run["status"], run["reason"]) == ("passed", None)
     assert (run["steps"], run["steps_per_execution"], run["drop_remainder"]) == (12, 4, True)
     assert run["loss"]["first"] > run["loss"]["last"]
     assert run["samples_per_second"] == pytest.approx(network.batch_size("CPU:0") / run["step_seconds"], abs=0.06)  # rounded
-    assert run["first_step_seconds"] > run["step_seconds"]  # it traces and compiles, too
+    assert run["first_step_seconds"] > run["step_seconds"]  # includes tracing and compilation
     assert run["placement_verified"] is True
 
 
-def test_a_tpu_takes_several_steps_in_one_execution():
+def test_tpu_runs_several_steps_per_execution():
     together = load("tpu").steps_per_execution
     assert together > 1
     assert network.STEPS % together == 0

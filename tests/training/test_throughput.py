@@ -1,4 +1,4 @@
-"""The timed step: several in one execution do the same as one after the other, and nothing runs eagerly on a TPU."""
+"""The timed step: several steps per execution match single steps, and nothing runs eagerly on a TPU."""
 
 import pytest
 from in_tensorflow import MARKS, found_by
@@ -40,7 +40,7 @@ def found():
 
 
 @pytest.mark.parametrize("replicas", ["1", "2"])
-def test_several_steps_in_one_execution_are_the_same_steps(found, replicas):
+def test_several_steps_per_execution_match_single_steps(found, replicas):
     one, four, _ = found[replicas]
     assert (one[0], one[1], one[2]) == (12, list(range(8)), True)
     assert (four[0], four[1], four[2]) == (12, [0, 4], True)
@@ -48,6 +48,6 @@ def test_several_steps_in_one_execution_are_the_same_steps(found, replicas):
 
 
 @pytest.mark.parametrize("replicas", ["1", "2"])
-def test_what_a_tpu_needs_trains_the_same(found, replicas):
+def test_training_without_eager_ops_matches_eager_training(found, replicas):
     _, eager, compiled = found[replicas]
     assert compiled == [*eager[:3], pytest.approx(eager[3], rel=1e-4)]

@@ -31,7 +31,7 @@ def runs():
 
 @needs_tensorflow
 @pytest.mark.slow
-def test_every_logical_device_passes_the_whole_proof(runs):
+def test_every_logical_device_passes_all_checks(runs):
     assert [(run.devices, run.status, run.loop, run.trained_with) for run in runs] == [
         (("CPU:0",), "passed", "fit", 0),
         (("CPU:1",), "passed", "train_step", 2),
@@ -43,17 +43,17 @@ def test_every_logical_device_passes_the_whole_proof(runs):
         assert run.gradients_reach_weights is True
         assert run.output_dtype == "float32"
         assert run.drop_remainder is True
-    assert [run.xla_verified for run in runs] == [True, None, None, None]  # they are one processor
+    assert [run.xla_verified for run in runs] == [True, None, None, None]  # the others are the same processor
 
 
 @needs_tensorflow
 @pytest.mark.slow
-def test_the_traced_step_computes_what_fit_computes(runs):
+def test_traced_step_matches_fit(runs):
     first, *others = runs
     for run in others:
         assert run.loss.first == pytest.approx(first.loss.first, rel=1e-4)
         assert run.loss.last == pytest.approx(others[0].loss.last, rel=1e-3)
-        assert run.loss.last < 0.7 * run.loss.first  # one batch over again: its loss falls fast
+        assert run.loss.last < 0.7 * run.loss.first  # one repeated batch, whose loss falls fast
 
 
 CRASH = program("together_crash.py")
@@ -61,7 +61,7 @@ CRASH = program("together_crash.py")
 
 @needs_tensorflow
 @pytest.mark.slow
-def test_a_crash_is_pinned_on_the_device_that_causes_it(tmp_path):
+def test_crash_is_attributed_to_the_device_that_causes_it(tmp_path):
     """Of three devices that trained when the process died, one crashes it again when it trains alone."""
     (tmp_path / "sitecustomize.py").write_text(CRASH)
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(tmp_path)}
@@ -76,7 +76,7 @@ def test_a_crash_is_pinned_on_the_device_that_causes_it(tmp_path):
     assert found[2].reason == "the training process was killed by SIGSEGV"
 
 
-def test_a_misplaced_op_belongs_to_the_device_that_lacks_it():
+def test_misplaced_op_is_attributed_to_the_device_that_lacks_it():
     placed = {("Conv2D", "GPU:0"), ("MatMul", "GPU:0"), ("MatMul", "GPU:1"), ("Conv2D", "CPU:0")}
     found = {}
     for device in ("GPU:0", "GPU:1"):
@@ -105,7 +105,7 @@ def test_xla_compiles_for_devices_after_the_first():
 
 @needs_tensorflow
 @pytest.mark.slow
-def test_tensorflow_s_own_placement_log_is_let_through():
+def test_placement_log_of_tensorflow_is_printed():
     command = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--strategy", "one_device"]
     done = subprocess.run([*command, "--log-device-placement"], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0
@@ -115,7 +115,7 @@ def test_tensorflow_s_own_placement_log_is_let_through():
 
 @needs_tensorflow
 @pytest.mark.slow
-def test_the_placement_log_of_every_worker_is_let_through():
+def test_placement_log_of_every_worker_is_printed():
     command = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--log-device-placement"]
     command += ["--strategy", "multi_worker_mirrored", "--strategy", "parameter_server"]
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}

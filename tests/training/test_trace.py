@@ -16,7 +16,7 @@ STEPS = (trace.WINDOW, 0, 1000)
 
 
 def plane(name, **lines):
-    """A plane of an XSpace; events are (name, begin, end) in nanoseconds."""
+    """Build a plane of an XSpace; events are (name, begin, end) in nanoseconds."""
     names = sorted({event for events in lines.values() for event, _, _ in events})
     return Some(
         name=name,
@@ -42,7 +42,7 @@ def parts(*planes, devices=("GPU:0",), errors=()):
     return nanoseconds["step"], nanoseconds["device"], nanoseconds["input"], nanoseconds["host"]
 
 
-def test_a_gpu_works_waits_for_input_or_waits_for_the_host():
+def test_step_of_a_gpu_is_split_into_device_input_and_host_time():
     host = plane("/host:CPU", python=[STEPS], tf_Compute=[("IteratorGetNextOp::DoCompute", 100, 500), ("conv:Conv2D", 0, 1000)])
     gpu = plane(
         "/device:GPU:0", **{"Stream #7(Kernel)": [("sgemm", 300, 600), ("copy", 590, 700)], "Stream #9": [("nccl", 650, 800)]}
@@ -50,7 +50,7 @@ def test_a_gpu_works_waits_for_input_or_waits_for_the_host():
     assert parts(host, gpu) == (1000, 500, 200, 300)
 
 
-def test_only_the_steps_count_and_no_derived_line():
+def test_only_events_within_the_steps_and_not_derived_lines_count():
     host = plane("/host:CPU", python=[(trace.WINDOW, 100, 300)])
     lines = {
         "Stream #7": [("copy", 0, 50), ("sgemm", 80, 150), ("sgemm", 290, 900), ("copy", 950, 990)],
@@ -60,14 +60,14 @@ def test_only_the_steps_count_and_no_derived_line():
     assert parts(host, plane("/device:GPU:0", **lines)) == (200, 60, 0, 140)
 
 
-def test_several_gpus_are_averaged_and_an_idle_one_counts():
+def test_gpus_are_averaged_including_idle_ones():
     host = plane("/host:CPU", python=[STEPS], waiting=[("IteratorGetNextAsOptionalOp::DoCompute", 0, 500)])
     first, second, other = (plane(f"/device:GPU:{n}", **{"Stream #7": [("sgemm", 0, 400 * n + 200)]}) for n in range(3))
     assert parts(host, first, second, other, devices=("GPU:0", "GPU:1")) == (1000, 400, 150, 450)
     assert parts(host, first, devices=("GPU:0", "GPU:3")) == (1000, 100, 400, 500)
 
 
-def test_on_a_cpu_the_ops_are_the_device():
+def test_ops_are_the_device_time_on_a_cpu():
     host = plane(
         "/host:CPU",
         python=[STEPS, ("EagerExecute", 0, 1000)],
@@ -88,12 +88,12 @@ def test_on_a_cpu_the_ops_are_the_device():
         ((plane("/host:CPU", python=[STEPS]),), ("CPU:0",), "nothing that the devices did"),
     ],
 )
-def test_a_trace_without_events(planes, devices, words):
+def test_trace_without_events_is_unreadable(planes, devices, words):
     with pytest.raises(trace.Unreadable, match=words):
         parts(*planes, devices=devices, errors=("no permission",))
 
 
-def test_no_file(tmp_path):
+def test_missing_trace_file_is_unreadable(tmp_path):
     with pytest.raises(trace.Unreadable, match=r"wrote no \.xplane\.pb file"):
         trace.read(str(tmp_path))
 
@@ -104,7 +104,7 @@ SLOW = program("trace_slow.py")
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 @pytest.mark.slow
-def test_a_slow_pipeline_is_most_of_a_real_step(tmp_path):
+def test_slow_pipeline_is_most_of_a_real_step(tmp_path):
     done = subprocess.run([sys.executable, "-c", SLOW, str(tmp_path)], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-2000:]
     good, broken, busy = json.loads(done.stdout.splitlines()[-1])

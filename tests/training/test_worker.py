@@ -32,16 +32,16 @@ PER_REPLICA = """Attempt to convert a value (PerReplica:{
         ("", ""),
     ],
 )
-def test_advice_in_an_exceptions_message(text, words):
+def test_exception_text_is_shortened_to_its_cause(text, words):
     assert worker.exception_text(ValueError(text)) == f"ValueError: {words}"
 
 
-def test_the_driver_of_the_kernel(tmp_path):
+def test_driver_version_is_read_from_proc(tmp_path):
     assert worker.driver_version(str(RAW / "h200/proc_driver_nvidia_version.txt")) == "580.159.04"
     assert worker.driver_version(str(tmp_path / "none")) is None
 
 
-def test_versions():
+def test_versions_of_frameworks_and_libraries():
     sysconfig = types.SimpleNamespace(
         get_build_info=lambda: {"is_cuda_build": True, "is_rocm_build": False, "cuda_version": "12.5.1", "cudnn_version": "9"}
     )
@@ -54,7 +54,7 @@ def test_versions():
     assert found["python"].count(".") == 2
 
 
-def test_the_versions_of_the_libraries_are_those_of_tensorflows_cuda(tmp_path, monkeypatch):
+def test_library_versions_match_the_cuda_of_tensorflow(tmp_path, monkeypatch):
     for name, version in (("nvidia-cudnn-cu12", "9.28.0"), ("nvidia-cudnn-cu13", "9.19.0"), ("nvidia-nccl-cu13", "2.28.9")):
         folder = tmp_path / f"{name.replace('-', '_')}-{version}.dist-info"
         folder.mkdir()
@@ -68,6 +68,6 @@ def test_the_versions_of_the_libraries_are_those_of_tensorflows_cuda(tmp_path, m
     assert (found["cudnn"], found.get("nccl")) == ("9.28.0", None)
 
 
-def test_a_record_that_is_too_long_is_not_cut():
+def test_too_long_record_raises_an_error():
     with pytest.raises(ValueError, match="more than"):
         worker.exchange(None, None, {"name": "x" * worker.RECORD_BYTES})
