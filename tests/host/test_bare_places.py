@@ -11,15 +11,15 @@ from lab import machines
 
 @pytest.fixture
 def mounts(tmp_path):
-    """Something may be mounted, in a namespace of its own."""
+    """Skip unless file systems can be mounted in a separate namespace."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        pytest.skip("needs root: something is mounted")
+        pytest.skip("needs root to mount file systems")
     if problem := machines.refusal(tmp_path):
         pytest.skip(problem)
 
 
 def gpucheck(before, *args):
-    """Run the command behind a line of shell, in a mount namespace of its own."""
+    """Run the command after a line of shell, in a separate mount namespace."""
     argv = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", f'{before}; exec "$@"', "sh", sys.executable, "-m", "gpucheck", *args]
     return subprocess.run(argv, capture_output=True, text=True, timeout=60)
 
@@ -30,11 +30,11 @@ def codes(before):
     return [finding["code"] for finding in json.loads(done.stdout)["findings"] if finding["severity"] == "error"]
 
 
-def test_without_dev_null_no_driver_is_called_unresponsive(mounts):
+def test_driver_is_not_called_unresponsive_without_dev_null(mounts):
     assert codes("mount -t tmpfs none /dev") == codes(":")
 
 
-def test_a_read_only_root_without_a_folder_for_temporary_files_is_named(mounts):
+def test_missing_temporary_folder_on_a_read_only_root_is_reported(mounts):
     only = "for path in / /tmp /var /usr $PWD; do mount --bind $path $path; mount -o remount,bind,ro $path; done"
     assert codes(f"unset TMPDIR TEMP TMP; {only}; cd /") == ["temporary-folder-missing", *codes(":")]
     assert codes(f"{only}; mount -t tmpfs none /var/tmp; cd /") == codes(":")
@@ -44,7 +44,7 @@ def test_a_read_only_root_without_a_folder_for_temporary_files_is_named(mounts):
 @pytest.mark.parametrize(
     ("args", "code"), [(("lint", "train.py"), 2), (("--quick", "--allow-cpu"), 0), (("explain", "driver-missing"), 0)]
 )
-def test_a_current_folder_that_was_removed_is_no_traceback(tmp_path, args, code):
+def test_removed_current_folder_causes_no_traceback(tmp_path, args, code):
     line = 'rmdir "$PWD"; exec "$@"'
     folder = tmp_path / "gone"
     folder.mkdir()

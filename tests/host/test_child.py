@@ -60,7 +60,7 @@ def test_messages_arrive_while_the_child_works(child):
 
 
 @table
-def test_an_ending_names_the_stage(child, code, limit, how, stage):
+def test_ending_names_the_stage(child, code, limit, how, stage):
     one = child("end('DevicesListed', {'devices': []})\n" + code, limit)
     began = time.monotonic()
     assert one.wait_for(GpuRead, "3") is None
@@ -71,19 +71,19 @@ def test_an_ending_names_the_stage(child, code, limit, how, stage):
     assert one.message(DevicesListed) == DevicesListed(())
 
 
-def test_files_that_are_not_reports_are_skipped(child):
-    """The user's own start-up code may write before us."""
+def test_lines_that_are_not_messages_are_skipped(child):
+    """The user's start-up code may write before the child."""
     one = child('os.write(1, b\'\\xff\\x00{]\\n[1]\\n"text"\\n{"a": 1}\\n\' + b"[" * 99999 + b"\\n"); end("Done")')
     assert astuple(one.end())[:3] == (True, "finished", None)
 
 
 @table
-def test_a_forged_report_is_a_clear_problem(child, line, words):
+def test_forged_report_stops_the_child_with_a_clear_problem(child, line, words):
     began = time.monotonic()
     one = child(f"end('LibrariesMapped', {{'paths': {{}}}}); say(**{line!r}); end('Done'); time.sleep(600)")
     assert one.wait_for(Done) is None
     ending = one.end()
-    assert time.monotonic() - began < 8  # it is not waited for
+    assert time.monotonic() - began < 8  # the child is stopped without waiting
     assert not ending.ok
     assert ending.how.startswith("stopped: its report can't be read: ")
     assert words in ending.how
@@ -106,20 +106,20 @@ RUN = replace(Job("mirrored", ("GPU:0", "GPU:1")).planned_run, loss=Loss(first=2
     ],
     ids=lambda message: type(message).__name__,
 )
-def test_a_message_comes_as_it_was_sent(message):
+def test_message_arrives_unchanged(message):
     inbox = Inbox()
     inbox.take(json.dumps({"end": type(message).__name__, "job": "a", "value": to_builtins(message)}).encode() + b"\n")
     assert inbox.problem is None
     assert inbox.messages(type(message)) == {"a": message}
 
 
-def test_a_childs_task_arrives_unchanged():
+def test_task_arrives_unchanged():
     job = BenchJob(0, [Configuration("one_device", ("CPU:0",), "float32", False, 4)], "synthetic", 2, 1, 3, None, None)
     received = BenchJob(**json.loads(json.dumps(to_builtins(job))))
     assert [configuration.id for configuration in received.configurations] == ["one_device on 1 CPU, float32, batch 4"]
 
 
-def test_a_child_that_was_never_started_says_why():
+def test_ending_of_a_child_that_failed_to_start_has_the_reason():
     def refuse():
         raise OSError("no such file")
 
@@ -135,7 +135,7 @@ def test_text_of_a_stage():
     assert Job("mirrored", ("GPU:0", "GPU:1"), compiled=True).id == "mirrored GPU:0,GPU:1 float32 xla"
 
 
-def test_examining_children_run_as_the_users_program_would():
+def test_interpreter_options_of_children():
     argv = child_argv(Request(python="/opt/python"), FrameworkTask, "{}")
     assert argv[0] == "/opt/python"
     assert "-I" not in argv
@@ -143,7 +143,7 @@ def test_examining_children_run_as_the_users_program_would():
     assert child_argv(Request(python="/opt/python"), NvmlTask, "{}")[:3] == [sys.executable, "-I", "-S"]
 
 
-def test_the_users_environment_is_kept_and_tensorflow_un_silenced():
+def test_environment_is_kept_except_for_tensorflow_log_levels():
     given = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_CPP_MAX_VLOG_LEVEL": "3", "TF_CPP_VMODULE": "foo=2", "LD_LIBRARY_PATH": "/x"}
     env = child_env(Request(), given, FrameworkTask)
     assert env["TF_CPP_MIN_LOG_LEVEL"] == "0"
@@ -163,14 +163,14 @@ def test_keras_gets_the_requested_backend():
     assert "KERAS_BACKEND" not in child_env(Request(), {}, FrameworkTask)
 
 
-def test_a_child_that_writes_without_end_is_stopped(child):
+def test_child_with_endless_output_is_stopped(child):
     one = child("end('LibrariesMapped', {'paths': {}})\nwhile True: os.write(1, b'x' * 65536)")
     assert one.wait_for(Done) is None
     assert one.message(LibrariesMapped) == LibrariesMapped({})
     assert astuple(one.end())[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
 
 
-def test_a_child_that_wrote_too_much_is_not_believed_and_not_kept(child):
+def test_too_long_output_is_discarded_and_not_kept_in_memory(child):
     one = child("os.write(1, b'x' * 30000000); end('Done')")
     tracemalloc.start()
     try:
@@ -181,7 +181,7 @@ def test_a_child_that_wrote_too_much_is_not_believed_and_not_kept(child):
         tracemalloc.stop()
 
 
-def test_a_long_line_comes_whole(child):
+def test_long_line_arrives_completely(child):
     one = child("end('LibrariesMapped', {'paths': {'a': 'x' * 3000000}}); end('Done')")
     assert len(one.wait_for(LibrariesMapped).paths["a"]) == 3000000
     assert one.end().ok

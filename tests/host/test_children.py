@@ -15,7 +15,7 @@ from gpucheck.core.model import Request
 linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux'")
 
 
-def test_it_is_made_when_it_is_needed_and_removed_with_everything_in_it(tmp_path):
+def test_folder_is_created_on_demand_and_removed_with_its_contents(tmp_path):
     scratch = Scratch({"TMPDIR": str(tmp_path)})
     assert os.listdir(tmp_path) == []
     set_for_a_child = scratch.variables()
@@ -28,14 +28,14 @@ def test_it_is_made_when_it_is_needed_and_removed_with_everything_in_it(tmp_path
     scratch.remove()
 
 
-def test_a_late_caller_gets_no_folder(tmp_path):
+def test_no_folder_is_created_after_removal(tmp_path):
     scratch = Scratch({"TMPDIR": str(tmp_path)})
     scratch.remove()
     assert scratch.variables() == {}
     assert os.listdir(tmp_path) == []
 
 
-def test_nothing_is_left_where_the_run_ends_while_it_is_made(tmp_path):
+def test_folder_is_not_left_if_the_run_ends_during_its_creation(tmp_path):
     class Environment(dict):
         def get(self, name, default=None):
             scratch.remove()
@@ -47,7 +47,7 @@ def test_nothing_is_left_where_the_run_ends_while_it_is_made(tmp_path):
 
 
 @linux
-def test_an_unwritable_user_folder_is_replaced_by_another(tmp_path):
+def test_unwritable_temporary_folder_is_replaced_by_another(tmp_path):
     scratch = Scratch({"TMPDIR": "/proc"}, default=("/proc", str(tmp_path)))
     (made,) = set(scratch.variables().values())
     assert os.listdir(tmp_path) == [os.path.relpath(made, tmp_path)]
@@ -56,11 +56,11 @@ def test_an_unwritable_user_folder_is_replaced_by_another(tmp_path):
 
 
 @linux
-def test_without_a_folder_the_childs_environment_is_unchanged():
+def test_environment_of_a_child_is_unchanged_without_a_folder():
     assert Scratch({"TMPDIR": "/proc"}, ("/proc",)).variables() == Scratch({}, ("/proc",)).variables() == {}
 
 
-def test_only_what_trains_gets_one(tmp_path):
+def test_only_children_that_need_it_get_a_folder(tmp_path):
     with LocalHost(Request(timeout_seconds=20), env={**os.environ, "TMPDIR": str(tmp_path)}) as host:
         host.child(LibrariesTask(())).end()
         assert os.listdir(tmp_path) == []
@@ -72,7 +72,7 @@ def test_only_what_trains_gets_one(tmp_path):
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 @pytest.mark.slow
-def test_a_training_leaves_nothing_even_where_warnings_are_errors(tmp_path):
+def test_training_leaves_no_files_even_if_warnings_are_errors(tmp_path):
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONWARNINGS": "error", "CUDA_VISIBLE_DEVICES": "-1"}
     argv = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--strategy", "one_device"]
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=240)

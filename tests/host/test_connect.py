@@ -15,17 +15,17 @@ def host():
         yield opened
 
 
-def test_a_program_listens(host):
+def test_connection_is_accepted(host):
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert host.connect("127.0.0.1", server.getsockname()[1], 2.0) is None
 
 
-def test_no_program_listens(host):
+def test_connection_is_refused(host):
     assert host.connect("127.0.0.1", host.free_port(), 2.0) == "refused"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="queues are filled as Linux counts them")
-def test_the_peer_does_not_respond(host):
+@pytest.mark.skipif(sys.platform != "linux", reason="queues are filled as on Linux")
+def test_connection_times_out(host):
     with socket.create_server(("127.0.0.1", 0), backlog=0) as server:
         port = server.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]  # fill the queue: the next one gets no answer
@@ -38,5 +38,5 @@ def test_the_peer_does_not_respond(host):
 
 
 @pytest.mark.parametrize("address", ["no-such-host.invalid", "a" * 70])
-def test_names_that_lead_nowhere(host, address):
+def test_unknown_host_names(host, address):
     assert host.connect(address, 1, 2.0) == "no such name"

@@ -22,7 +22,7 @@ def host():
         yield opened
 
 
-def test_files(host, tmp_path):
+def test_files_are_read_listed_and_examined(host, tmp_path):
     file = tmp_path / "a"
     file.write_bytes(b"text \xff")
     assert host.read(str(file)) == "text �"
@@ -37,14 +37,14 @@ def test_files(host, tmp_path):
     assert host.stat("/no\0where") is None
 
 
-def test_writable(host, tmp_path):
+def test_only_existing_folders_are_writable(host, tmp_path):
     assert host.writable(str(tmp_path))
     assert not host.writable(str(tmp_path / "absent"))
     (tmp_path / "file").touch()
     assert not host.writable(str(tmp_path / "file"))
 
 
-def test_programs(host):
+def test_programs_exit_time_out_or_fail_to_start(host):
     done = host.run(["sh", "-c", "echo out; echo err >&2; exit 3"])
     assert astuple(done)[:4] == ("exited", 3, "out\n", "err\n")
     assert host.run(["no-such-program"]).ending == "not found"
@@ -54,18 +54,18 @@ def test_programs(host):
     assert time.monotonic() - began < 3
 
 
-def test_our_own_interpreter_needs_no_child(host):
+def test_own_interpreter_is_examined_without_a_child(host):
     assert host.interpreter().executable == sys.executable
     assert len(set(host.interpreter().path)) == len(host.interpreter().path)
     assert host.started.shared == {}
 
 
-def test_another_interpreter_is_asked():
+def test_another_interpreter_is_examined():
     with LocalHost(Request(python=sys.executable)) as opened:
         assert opened.interpreter().version == ".".join(map(str, sys.version_info[:3]))
 
 
-def test_a_program_that_is_not_an_interpreter_is_reported():
+def test_program_that_is_not_an_interpreter_is_reported():
     with LocalHost(Request(python="/bin/true")) as opened:
         assert opened.interpreter() == "ended unexpectedly"
 
@@ -80,20 +80,20 @@ def test_threads_share_one_child(host):
     assert len(set(map(id, seen))) == 1
 
 
-def test_no_child_starts_after_the_end():
+def test_no_child_starts_after_the_end_of_the_run():
     with LocalHost(Request()) as opened:
         pass
     assert opened.child(InterpreterTask()).end().how == "not started: the run has ended"
 
 
-def test_the_report_keeps_its_share_of_the_time():
+def test_time_is_reserved_for_the_report():
     with LocalHost(Request(timeout_seconds=8), started=time.monotonic() - 7) as late:
         assert late.remaining() == 0
     with LocalHost(Request(timeout_seconds=8)) as fresh:
         assert 6 < fresh.remaining() <= 6.5
 
 
-def test_ulimits_and_processors(host):
+def test_ulimits_processors_and_memory(host):
     assert host.ulimit("NOFILE") > 0
     assert host.ulimit("NO_SUCH_LIMIT") is None
     total, allowed = host.processors()
@@ -102,7 +102,7 @@ def test_ulimits_and_processors(host):
     assert host.memory().available_bytes == pytest.approx(psutil.virtual_memory().available, rel=0.1)
 
 
-def test_a_named_pipe_is_no_file_to_wait_at(tmp_path):
+def test_reading_a_named_pipe_does_not_block(tmp_path):
     path = str(tmp_path / "libcudnn.so.9")
     os.mkfifo(path)
     answers = []
@@ -115,7 +115,7 @@ def test_a_named_pipe_is_no_file_to_wait_at(tmp_path):
     assert loader.find("libcudnn.so.9").problem == "not a library"
 
 
-def test_an_interpreter_that_a_file_keeps_from_answering(tmp_path, monkeypatch):
+def test_interpreter_broken_by_a_user_module_names_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "json.py").write_text("raise RuntimeError")
     with LocalHost(Request(python=sys.executable)) as host:
@@ -123,7 +123,7 @@ def test_an_interpreter_that_a_file_keeps_from_answering(tmp_path, monkeypatch):
 
 
 @table
-def test_an_interpreter_that_is_too_old_or_none(tmp_path, script, problem):
+def test_too_old_or_invalid_interpreter_is_reported(tmp_path, script, problem):
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o755)

@@ -25,7 +25,7 @@ def surroundings(tmp_path):
         os.kill(pid, signal.SIGKILL)
 
 
-def test_a_child_that_made_a_session_of_its_own_is_ended(surroundings):
+def test_processes_in_their_own_session_are_ended(surroundings):
     argv = [sys.executable, "-m", "gpucheck", "--no-smoke", "--allow-cpu", "--timeout", "30"]
     done = subprocess.run(argv, env=surroundings, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1, done.stderr
@@ -33,7 +33,7 @@ def test_a_child_that_made_a_session_of_its_own_is_ended(surroundings):
 
 
 def test_foreign_processes_are_not_killed(surroundings):
-    """A shell starts a program in the background, and becomes gpucheck, whose child that program then is."""
+    """A shell starts a program in the background and then becomes gpucheck, so that the program is gpucheck's child."""
     line = 'sleep 50 & exec "$@"'
     argv = ["/bin/sh", "-c", line, "sh", sys.executable, "-m", "gpucheck", "--no-smoke", "--allow-cpu", "--timeout", "30"]
     process = subprocess.Popen(argv, env=surroundings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -43,15 +43,15 @@ def test_foreign_processes_are_not_killed(surroundings):
     assert psutil.Process(left).cmdline() == ["sleep", "50"]
 
 
-def test_the_command_of_run_gets_its_orphans_no_more_than_any_program(surroundings):
-    """It is not a subreaper: its orphans go to the init process."""
-    told = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(37, ctypes.byref(n), 0, 0, 0); print(n.value)"
-    argv = [sys.executable, "-m", "gpucheck", "run", "--on-fail", "warn", "--allow-cpu", "--", sys.executable, "-c", told]
+def test_command_of_run_is_not_a_subreaper(surroundings):
+    """Its orphans go to the init process, as for any program."""
+    printed_flag = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(37, ctypes.byref(n), 0, 0, 0); print(n.value)"
+    argv = [sys.executable, "-m", "gpucheck", "run", "--on-fail", "warn", "--allow-cpu", "--", sys.executable, "-c", printed_flag]
     done = subprocess.run(argv, env={**surroundings, "PYTHONPATH": ""}, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
 
 
-def test_a_program_that_uses_gpucheck_keeps_its_children(tmp_path):
+def test_children_of_a_program_that_uses_gpucheck_are_not_killed(tmp_path):
     program = textwrap.dedent("""
         import subprocess, gpucheck
         other = subprocess.Popen(["sleep", "50"])

@@ -1,4 +1,4 @@
-"""Real child processes that crash, hang, fork and outlive: the parent's result, and no process is left running."""
+"""Real child processes that crash, hang, fork and outlive their parent: the parent's result, and no process is left running."""
 
 import os
 import pathlib
@@ -33,20 +33,20 @@ def process():
         one.close()
 
 
-def test_output_and_exit_status(process):
+def test_output_and_exit_status_are_recorded(process):
     child = process("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     assert child.wait(time.monotonic() + 10)
     assert (child.returncode, child.how()) == (3, "exited with status 3")
     assert (child.out.text(99), child.err.text(99)) == ("out\n", "err\n")
 
 
-def test_a_crash_is_named_by_its_signal(process):
+def test_crash_is_named_by_its_signal(process):
     child = process("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     assert child.wait(time.monotonic() + 10)
     assert child.how() == "killed by SIGSEGV"
 
 
-def test_waiting_ends_at_the_deadline_and_killing_takes_the_group(process):
+def test_wait_ends_at_the_deadline_and_kill_ends_the_process_group(process):
     child = process(
         "import subprocess, sys, time\n"
         "grandchild = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
@@ -64,20 +64,20 @@ def test_waiting_ends_at_the_deadline_and_killing_takes_the_group(process):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_suspended_child_is_not_slow(process):
+def test_suspended_child_is_starved(process):
     child = process("import os, signal; print('begin', flush=True); os.kill(os.getpid(), signal.SIGSTOP)")
     os.waitpid(child.pid, os.WUNTRACED)
     assert child.starved()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_child_that_waits_for_something_else_is_not_starved(process):
+def test_child_that_waits_for_input_is_not_starved(process):
     child = process("print('begin', flush=True); input()", report_bytes=1000)
     assert child.wait(time.monotonic() + 10, lambda: psutil.Process(child.pid).status() == "sleeping" and child.out.size > 0)
     assert not child.starved()
 
 
-def test_a_finished_child_takes_its_leftovers_along(process):
+def test_kill_ends_leftover_processes_of_a_finished_child(process):
     child = process("import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)")
     assert child.wait(time.monotonic() + 10)
     leftover = int(child.out.text(99))
@@ -86,7 +86,7 @@ def test_a_finished_child_takes_its_leftovers_along(process):
     gone(leftover)
 
 
-def test_much_output_does_not_block_and_its_beginning_and_end_are_kept(process):
+def test_long_output_does_not_block_and_its_beginning_and_end_are_kept(process):
     child = process("print('begin')\nfor i in range(300000): print('x' * 20)\nprint('end')")
     assert child.wait(time.monotonic() + 30)
     assert child.returncode == 0
@@ -94,9 +94,9 @@ def test_much_output_does_not_block_and_its_beginning_and_end_are_kept(process):
     for limit, kept in ((1 << 20, 1 << 20), (1000, 1000), (1 << 30, 1 << 20)):
         lines = child.out.text(limit).splitlines()
         assert (lines[0], lines[-1]) == ("begin", "end")
-        ((place, told),) = [(number, line) for number, line in enumerate(lines) if "left out" in line]
-        assert {*lines[1:place], *lines[place + 1 : -1]} == {"x" * 20}  # no line is cut
-        left_out = int(told.split()[1])
+        ((place, omission),) = [(number, line) for number, line in enumerate(lines) if "left out" in line]
+        assert {*lines[1:place], *lines[place + 1 : -1]} == {"x" * 20}  # no line is truncated
+        left_out = int(omission.split()[1])
         assert written - kept <= left_out <= written - kept + 2 * 21
 
 
@@ -113,7 +113,7 @@ FLOOD = program("process_flood.py")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_child_that_writes_very_much_neither_fills_our_memory_nor_waits_for_us():
+def test_huge_output_neither_fills_memory_nor_blocks_the_child():
     root = str(pathlib.Path(__file__).parents[2])
     done = subprocess.run([sys.executable, "-c", FLOOD, root], capture_output=True, text=True, timeout=300)
     *children, peak = done.stdout.splitlines()
@@ -121,7 +121,7 @@ def test_a_child_that_writes_very_much_neither_fills_our_memory_nor_waits_for_us
     assert int(peak) < 100, "MiB"
 
 
-def test_a_missing_program_raises_and_leaks_nothing():
+def test_missing_program_raises_without_leaking_descriptors():
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(FileNotFoundError):
         Process(["/no/such/program"], {})
@@ -129,8 +129,8 @@ def test_a_missing_program_raises_and_leaks_nothing():
 
 
 @pytest.mark.parametrize("sleep", ["time.sleep", "ctypes.PyDLL(None).sleep"], ids=["waits", "holds Python's lock"])
-def test_a_child_does_not_outlive_its_parent(tmp_path, sleep):
-    """The parent is killed outright, so no handler of ours can run: the child must notice by itself, or end at its limit."""
+def test_child_does_not_outlive_its_parent(tmp_path, sleep):
+    """The parent is killed, so none of its handlers runs: the child must notice it, or end at its limit."""
     script = tmp_path / "parent.py"
     script.write_text(
         "import os, sys, time\n"
@@ -167,14 +167,14 @@ INIT = program("process_init.py")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="subreapers are Linux's")
-def test_an_init_is_left_no_orphan_of_a_child():
+def test_init_process_is_left_without_orphans_of_a_child():
     root = str(pathlib.Path(__file__).parents[2])
     done = subprocess.run([sys.executable, "-c", INIT, root], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stdout) == (0, "none left\n"), done.stderr
 
 
 def gone(pid, seconds=5.0):
-    """The process ended (a zombie that nobody reaps has ended too)."""
+    """Wait until a process has ended; a zombie has ended too."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
