@@ -1,4 +1,4 @@
-"""A log whose lines all differ is read in parts: rare lines, its beginning and its end; and it says so."""
+"""A log whose lines all differ is read in parts: rare lines, its beginning and its end; and the report mentions it."""
 
 import itertools
 
@@ -14,7 +14,7 @@ LINES = [f"{word} failed to look at {word} {'.' * 100}" for word in WORDS]
 
 
 def read(lines, seconds):
-    """The log, where each look at a line takes so long."""
+    """The log, if each examined line takes this many seconds."""
     ticks = itertools.count()
     allowance = Allowance(lambda: next(ticks) * seconds)
     reader = Reader(allowance)
@@ -27,7 +27,7 @@ def kinds(log):
     return [(event.kind, event.line) for event in log.events]
 
 
-def test_an_expensive_log_is_read_in_parts():
+def test_expensive_log_is_read_in_parts():
     half = len(LINES) // 2
     rare, last = "Unable to register cuFFT factory: CUDA_ERROR_NO_DEVICE", "failed call to cuInit: UNKNOWN ERROR (303)"
     lines = [*LINES[:half], rare, *LINES[half:], last]

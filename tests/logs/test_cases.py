@@ -1,4 +1,4 @@
-"""The logs and lines of tests/cases/logs: each log names its cause, each line gives its event. A test lists what is wrong in one file."""
+"""The logs and lines of tests/cases/logs: each log gives its cause, each line its event. A test lists all errors of a file."""
 
 import pytest
 from log_cases import FOLDER, LINE_FILES, TOPICS, line_cases, log_cases, read_toml
@@ -26,7 +26,7 @@ def is_as_labelled(case, findings):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_every_log_names_its_cause(topic):
+def test_logs_give_their_labelled_cause(topic):
     wrong = []
     for case in log_cases(topic):
         findings = log_findings(case.text)
@@ -36,14 +36,14 @@ def test_every_log_names_its_cause(topic):
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_every_log_has_a_label_of_its_own(topic):
+def test_every_log_has_a_label(topic):
     names = [case.name for case in log_cases(topic)]
     assert len(set(names)) == len(names)
     assert {path.name for path in FOLDER.joinpath("texts", topic).glob("*.log")} <= set(names)
 
 
 @pytest.mark.parametrize("file", LINE_FILES)
-def test_every_line_gives_its_event(file):
+def test_lines_give_their_event(file):
     wrong = []
     for case in line_cases(file):
         events = parse(case.text.split("\n"), "test").events
@@ -58,7 +58,7 @@ def test_every_line_gives_its_event(file):
     assert wrong == []
 
 
-def test_every_kind_of_event_has_two_lines_that_give_it_and_one_that_does_not():
+def test_every_kind_of_event_has_positive_and_negative_lines():
     cases = [case for file in LINE_FILES for case in line_cases(file)]
     giving = [case.kind for case in cases if case.fields is not None]
     kinds = {pattern.kind for pattern in patterns.load()}
@@ -80,6 +80,6 @@ def what_is_missing(case):
         yield "fix", steps
 
 
-def test_findings_carry_the_values_and_commands_of_their_logs():
+def test_findings_have_the_values_and_commands_of_their_logs():
     wrong = [(case["text"], missing) for case in read_toml(FOLDER / "findings.toml")["log"] for missing in what_is_missing(case)]
     assert wrong == []

@@ -7,7 +7,7 @@ from gpucheck.core.logs.reading import parse
 from gpucheck.core.logs.reading.reader import HARMLESS
 
 CASES = read_toml(FOLDER / "harmless.toml")
-# what a rule may want to know of a harmless line
+# events of harmless lines that rules may use
 ALLOWED = {
     "allocation-retried",
     "backend-unavailable",
@@ -40,7 +40,7 @@ def test_similar_lines_are_not_harmless() -> None:
     assert [text for text in CASES["not_harmless"] if parse(text.split("\n"), "test").harmless_lines] == []
 
 
-def test_lines_without_an_event() -> None:
+def test_lines_without_an_event_give_none_with_any_header() -> None:
     heads = (
         "E0000 00:00:1795191869.698545    9755 some_file.cc:52] ",
         "2026-11-20 17:28:29.082674: E tensorflow/some/file.cc:95] ",
@@ -48,7 +48,7 @@ def test_lines_without_an_event() -> None:
     assert [text for text in CASES["no_event"] for head in heads if parse([head + text], "test").events] == []
 
 
-def test_all_events_of_small_logs() -> None:
+def test_events_of_small_logs() -> None:
     wrong = []
     for case in CASES["log"]:
         kinds = sorted(event.kind for event in parse(case["text"].split("\n"), "test").events)
@@ -57,7 +57,7 @@ def test_all_events_of_small_logs() -> None:
     assert wrong == []
 
 
-def test_distinct_ones_are_kept_and_all_are_counted() -> None:
+def test_distinct_harmless_lines_are_kept_and_all_are_counted() -> None:
     lines = [line.replace("\n", " ") for line in CASES["harmless"]]
     log = parse(lines * 300, "test")
     assert log.harmless_lines == 300 * len(lines)

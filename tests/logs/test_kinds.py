@@ -1,4 +1,4 @@
-"""Every kind of event that the code asks for is one that a pattern gives."""
+"""Every kind of event that the code uses has a pattern."""
 
 import ast
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ import gpucheck
 from gpucheck.core.logs.reading import patterns
 
 CORE = Path(gpucheck.__file__).parent / "core"
-# Calls of a log's causes whose text arguments are kinds of events; of `Match` the first one, of a row of a table the last ones.
+# Calls of a log's causes whose text arguments are kinds of events; the first one of `Match`, and the last ones of a row of a table.
 ASK = {"Match", "has", "of", "unresolved", "without_later_gpu_use"}
 
 
-def kinds_asked_for(tree: ast.Module, of_logs: bool) -> Iterator[tuple[int, str]]:
-    """The line and the kind of each call and comparison; a constant of the module counts where it is used.
+def kinds_used(tree: ast.Module, of_logs: bool) -> Iterator[tuple[int, str]]:
+    """The line and the kind of each call and comparison; a constant of the module counts at each use.
 
     Args:
         tree: of a module.
@@ -48,13 +48,13 @@ def kinds_asked_for(tree: ast.Module, of_logs: bool) -> Iterator[tuple[int, str]
                     yield node.lineno, element.value
 
 
-def test_a_pattern_gives_every_kind() -> None:
+def test_every_kind_in_the_code_has_a_pattern() -> None:
     given = {pattern.kind for pattern in patterns.load((*patterns.TOPICS, "harmless", "suspects", "place"))}
-    asked = {
+    used_kinds = {
         (file.name, line, kind)
         for folder in ("combiners", "logs", "rules")
         for file in sorted((CORE / folder).rglob("*.py"))
-        for line, kind in kinds_asked_for(ast.parse(file.read_text(encoding="utf-8")), folder == "logs")
+        for line, kind in kinds_used(ast.parse(file.read_text(encoding="utf-8")), folder == "logs")
     }
-    assert len(asked) > 350
-    assert sorted(found for found in asked if found[2] not in given) == []
+    assert len(used_kinds) > 350
+    assert sorted(found for found in used_kinds if found[2] not in given) == []

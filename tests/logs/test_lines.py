@@ -3,21 +3,21 @@ import pytest
 from gpucheck.core.logs.reading import batches, lines
 
 
-def test_a_json_record_of_docker_gives_its_line() -> None:
+def test_line_is_read_from_a_json_record_of_docker() -> None:
     record = '{"log":"I0000 00:00:1.1 2 a.cc:1] said \\"no\\"\\n","stream":"stderr","time":"2026-01-01T00:00:00Z"}'
     assert lines.clean(record) == lines.Message('said "no"', True)
 
 
-def test_utf_16_read_as_utf_8_is_readable_again() -> None:
+def test_utf_16_read_as_utf_8_is_repaired() -> None:
     text = "failed call to cuInit\n".encode("utf-16").decode("utf-8", "replace")
     assert "failed call to cuInit" in lines.clean(text).text
 
 
-def test_undecodable_bytes_and_control_characters_do_no_harm() -> None:
+def test_control_characters_are_removed() -> None:
     assert lines.clean("\udcff\x07\x1b]0;title\x07ptxas \ufffd\x1b[2K!").text == "\udcffptxas \ufffd!"
 
 
-def test_long_lines_are_cut_into_overlapping_pieces() -> None:
+def test_long_lines_are_split_into_overlapping_pieces() -> None:
     line = "".join(f"{number:04d} " for number in range(100))
     pieces = batches.split(line, 83)
     assert max(map(len, pieces)) == 83
@@ -35,7 +35,7 @@ def test_long_lines_are_cut_into_overlapping_pieces() -> None:
         (" 45%|████▌| 7/16 [2:12:45<2:59:53, 12.28s/it, loss=[0.1, 0.2]]", "[2026-03-25T10:34:07.530] error: *** STEP"),
     ],
 )
-def test_the_message_behind_a_progress_bar(bar: str, message: str) -> None:
+def test_message_after_a_progress_bar_is_separated(bar: str, message: str) -> None:
     assert lines.behind_bar(bar) == bar
     assert lines.behind_bar(bar + message) == message
 
@@ -50,5 +50,5 @@ def test_the_message_behind_a_progress_bar(bar: str, message: str) -> None:
         "Epoch 3 ETA: 0:12:13 loss: 0.5",
     ],
 )
-def test_other_lines_with_a_progress_bar_are_whole(line: str) -> None:
+def test_lines_of_only_a_progress_bar_are_unchanged(line: str) -> None:
     assert lines.behind_bar(line) == line

@@ -30,11 +30,11 @@ def ends(code, *arguments, timeout=60):
 
 
 @pytest.mark.parametrize("fills", [FILLS[:9], FILLS[9:]])
-def test_a_long_line_is_read(fills):
+def test_long_lines_are_read(fills):
     ends(READ, *fills)
 
 
-def test_following_lines_are_added_to_a_bounded_length():
+def test_continuation_lines_are_added_up_to_a_limit():
     texts = ["tfconfig_cluster_resolver.py", *["x" * 2000] * 40]
     window = Window(Batch(texts, list(range(len(texts))), 1), 0)
     window.search(next(pattern for pattern in patterns.load() if pattern.continuation_lines == 30))
@@ -49,7 +49,7 @@ def test_both_ends_of_a_long_line_are_examined():
     assert len(cut) < 3000
 
 
-def test_limits_of_long_lines():
+def test_checks_of_long_lines_terminate():
     text = "If you see " + "x" * 100_000
     assert mentions.is_only_mentioned(text)
     listing = Listing()

@@ -1,4 +1,4 @@
-"""Failures that a text only mentions; most cases are in tests/cases/logs/texts/mentions."""
+"""Failures that a text only mentions. Most cases are in tests/cases/logs/texts/mentions."""
 
 from gpucheck.core.logs.reading.mentions import Listing
 

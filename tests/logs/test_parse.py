@@ -24,12 +24,12 @@ def test_events_name_their_line_and_cite_it() -> None:
     assert event.text == "I0000 00:00:1.1 2 a.cc:1] Could not find cuda drivers on your machine"
 
 
-def test_an_empty_log() -> None:
+def test_empty_log_has_no_events() -> None:
     assert parse([], "nothing").events == ()
     assert parse([], "nothing").lines == 0
 
 
-def test_a_wrapped_line_is_read_whole() -> None:
+def test_wrapped_line_is_joined() -> None:
     text = (
         "#   2018-10-31 10:35:54.318150: I gpu_device.cc:1469] Ignoring visible gpu device (device: 1, name: Quadro K4000,\n"
         "#   pci bus id: 0000:08:00.0, compute capability: 3.0) with Cuda multiprocessor count: 4.\n"
@@ -40,12 +40,12 @@ def test_a_wrapped_line_is_read_whole() -> None:
     assert event.fields["minimum"] == "8"
 
 
-def test_a_line_with_a_head_is_no_continuation() -> None:
+def test_line_with_a_header_is_not_a_continuation() -> None:
     text = "E0000 00:00:1.1 2 cuda_dnn.cc:4] Loaded runtime CuDNN library: 9.1.0\nI0000 00:00:1.2 2 x.cc:1] compiled with: 9.3.0"
     assert "cudnn-version-mismatch" not in _kinds(text)
 
 
-def test_a_wrapped_line_at_the_seam_of_two_batches() -> None:
+def test_wrapped_line_across_two_batches_is_joined() -> None:
     filler = ["x" * 1000] * 262
     for shift in range(4):
         lines = [*filler[shift:], "Loaded runtime CuDNN library: 9.1.0", "   but source was compiled with: 9.3.0.", *filler]
@@ -55,7 +55,7 @@ def test_a_wrapped_line_at_the_seam_of_two_batches() -> None:
 
 @pytest.mark.parametrize("filler", ["\n", "a\n", "\r\n", ""], ids=repr)
 @pytest.mark.parametrize("end", ["\n", ""], ids=["with its end", "without"])
-def test_among_lines_that_say_nothing_a_message_keeps_its_number(filler: str, end: str) -> None:
+def test_line_number_is_correct_among_many_empty_lines(filler: str, end: str) -> None:
     log = parse([filler] * 300_000 + [f"failed call to cuInit: CUDA_ERROR_NO_DEVICE{end}"] + [filler] * 300_000, "log")
     assert ([event.line for event in log.events], log.lines) == ([300_001], 600_001)
 
@@ -65,7 +65,7 @@ def test_progress_bars_overwritten_in_place_keep_their_line_number() -> None:
     assert [(event.kind, event.line) for event in log.events] == [("training-progress", 2), ("loss-not-finite", 2)]
 
 
-def test_the_first_of_a_kind_and_the_last_are_kept() -> None:
+def test_first_events_of_a_kind_and_the_last_are_kept() -> None:
     lines = [f"Step {step}: loss = {1 / (step + 1):.3f}" for step in range(5000)]
     steps = [int(event.fields["step"]) for event in parse(lines, "test").events]
     assert len(steps) == KEPT + 1
@@ -73,7 +73,7 @@ def test_the_first_of_a_kind_and_the_last_are_kept() -> None:
     assert steps[-1] == 4999
 
 
-def test_repetition_does_not_crowd_out_what_differs() -> None:
+def test_repeated_events_do_not_displace_a_different_one() -> None:
     same = ["NVRM: Xid (PCI:0000:65:00): 31, pid=7, MMU Fault"] * 500
     lines = [*same, "NVRM: Xid (PCI:0000:65:00): 79, pid=7, GPU has fallen off the bus.", *same]
     events = [event for event in parse(lines, "test").events if event.kind == "xid"]
@@ -81,17 +81,17 @@ def test_repetition_does_not_crowd_out_what_differs() -> None:
     assert events[-1].line == len(lines)
 
 
-def test_numbers_that_are_the_message_are_no_repetition() -> None:
+def test_events_that_differ_in_a_number_are_kept() -> None:
     lines = ["Xid=31 on Device=GPU-7"] * 100 + ["Xid=79 on Device=GPU-7"] + ["Xid=31 on Device=GPU-7"] * 100
     assert "79" in [event.fields["code"] for event in parse(lines, "test").events]
 
 
-def test_an_event_belongs_to_the_line_it_begins_in() -> None:
+def test_event_has_the_line_where_it_begins() -> None:
     (event,) = parse(["about ptxas:", "Couldn't invoke ptxas --version"], "test").events
     assert event.line == 2
 
 
-def test_one_event_of_a_kind_for_a_line() -> None:
+def test_line_has_one_event_of_a_kind() -> None:
     text = "RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[9] on /job:a/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc"
     (event,) = parse([text], "test").events
     assert event.fields == {"device": "GPU:0", "allocator": "gpu", "shape": "[9]"}
@@ -108,7 +108,7 @@ def _training(size: int) -> Iterator[str]:
 
 
 def _peak(size_bytes: int) -> int:
-    """The most memory that is held while a log of that size is read, in bytes."""
+    """The peak memory during the reading of a log of this size, in bytes."""
     tracemalloc.start()
     try:
         log = parse(_training(size_bytes), "stream")
@@ -119,23 +119,23 @@ def _peak(size_bytes: int) -> int:
     return peak
 
 
-def test_memory_is_flat_on_a_long_stream() -> None:
+def test_memory_is_constant_for_a_long_stream() -> None:
     parse(["warm up"], "test")
-    assert _peak(1 << 20) < 1.2 * _peak(1 << 19)  # two batches are held, and what is next to them
+    assert _peak(1 << 20) < 1.2 * _peak(1 << 19)  # two batches and adjacent lines are in memory
 
 
-def test_one_endless_line() -> None:
+def test_very_long_line_is_searched() -> None:
     log = parse(["x" * (4 << 20) + " failed call to cuInit: CUDA_ERROR_NO_DEVICE " + "y" * (4 << 20)], "test")
     assert {(event.kind, event.line) for event in log.events} == {("cuinit-failed", 1)}
 
 
 @pytest.mark.parametrize("before", [1990, 2010, 2030, 2047, 2048])
-def test_a_message_on_the_seam_of_a_long_line(before: int) -> None:
+def test_message_across_two_pieces_of_a_long_line_is_found(before: int) -> None:
     log = parse(["x" * before + " failed call to cuInit: CUDA_ERROR_NO_DEVICE " + "y" * 3000], "test")
-    assert "100" in {event.fields.get("code") for event in log.events}  # the piece that was cut may say less
+    assert "100" in {event.fields.get("code") for event in log.events}  # the truncated piece may have fewer fields
 
 
-def test_binary_garbage_is_survived() -> None:
+def test_binary_data_does_not_prevent_events() -> None:
     noise = random.Random(2).randbytes(1 << 20)
     text = (noise + b"\nfailed call to cuInit: UNKNOWN ERROR (303)\n" + noise).decode("utf-8", "replace")
     assert "cuinit-failed" in _kinds(text)
@@ -143,7 +143,7 @@ def test_binary_garbage_is_survived() -> None:
     assert "host-out-of-memory" in _kinds(surrogates)
 
 
-def test_utf_16_from_powershell() -> None:
+def test_utf_16_from_powershell_is_read() -> None:
     text = "2026-01-01 10:00:00.1: E cuda_driver.cc:1] failed call to cuInit: UNKNOWN ERROR (100)\r\n".encode("utf-16").decode(
         "utf-8", "replace"
     )

@@ -12,7 +12,7 @@ def test_literals_are_plain_lower_case() -> None:
     assert [literal for literal in literals if not literal or literal != literal.lower()] == []
 
 
-def test_every_file_is_read_to_its_end():
+def test_every_block_of_a_pattern_file_is_parsed():
     folder = pathlib.Path(patterns.__file__).parent
     files = {path.stem: path.read_text() for path in folder.glob("*.txt")}
     assert set(files) == {*patterns.TOPICS, "common", "harmless", "place", "suspects"}
@@ -20,19 +20,19 @@ def test_every_file_is_read_to_its_end():
     assert headings == {topic: len(patterns._BLOCK.findall(text)) for topic, text in files.items()}
 
 
-def test_every_converter_is_named_by_a_pattern():
+def test_every_converter_is_used_by_a_pattern():
     texts = "".join(path.read_text() for path in pathlib.Path(patterns.__file__).parent.glob("*.txt"))
     public = re.findall(r"^def ([a-z]\w+)", pathlib.Path(patterns.converters.__file__).read_text(), re.MULTILINE)
     assert [name for name in public if not re.search(rf"\b{name}\(\)", texts)] == []
 
 
 @table
-def test_quotation_marks_stay_in_pairs(text, kept):
+def test_unbalanced_quotation_marks_are_removed(text, kept):
     found = patterns.fields.named(re.match("(?P<message>.*)", text))
     assert found.get("message") == kept
 
 
-def test_a_pattern_says_when_a_line_is_no_event_and_which_values_its_fields_have():
+def test_exceptions_and_field_conversions_of_a_pattern_are_parsed():
     block = [
         r"lost (?P<name>\w+) (?P<place>\S+)",
         "unless never",
@@ -49,7 +49,7 @@ def test_a_pattern_says_when_a_line_is_no_event_and_which_values_its_fields_have
     ]
 
 
-def test_every_program_error_has_a_line_and_a_cure():
+def test_every_program_error_has_a_test_line_and_a_cure():
     forms = patterns.load(("programs",))
     lines = [case.text for case in line_cases("programs.toml") if case.fields is not None]
     unused = [form.regex for form in forms if not any(re.search(form.regex, line) for line in lines)]

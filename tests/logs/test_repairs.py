@@ -1,4 +1,4 @@
-"""The repairs of a log: the right one first, and none that is for another machine."""
+"""The repairs of a log: the right one first, and none for another machine."""
 
 import pytest
 from log_cases import REPAIR_FILES, repair_cases
@@ -22,6 +22,6 @@ def faults(case):
 
 
 @pytest.mark.parametrize("file", REPAIR_FILES)
-def test_the_repairs_fit_the_log(file):
+def test_repairs_match_the_log(file):
     cases = repair_cases(file)
     assert [(case["text"], found) for case in cases for found in faults(case)] == []

@@ -1,4 +1,4 @@
-"""No pattern takes long on a line made for it: at most a few times what the plainest quadratic pattern takes there."""
+"""Patterns are fast on adversarial lines: at most a few times slower than a simple quadratic pattern."""
 
 import importlib
 import pkgutil
@@ -9,13 +9,13 @@ import slow_text
 import gpucheck.core.logs
 from gpucheck.core.logs.reading import patterns, reader
 
-_LENGTHS = (64, 128, 192, 256)  # first: an exponential pattern would not come back from a long line
-_LONGEST = 4096  # characters of a line and what follows it, as the reader hands them over
+_LENGTHS = (64, 128, 192, 256)  # tried first, because an exponential pattern would not return for a long line
+_LONGEST = 4096  # characters of a line and its continuation, as the reader passes them
 _TRIED = 200  # attacks for each pattern
-_SLOWEST = 4  # of them, tried on long lines
+_SLOWEST = 4  # number of the slowest attacks tried on long lines
 
 
-def test_no_pattern_is_slow_on_a_line_made_for_it():
+def test_patterns_are_fast_on_adversarial_lines():
     quadratic = min(slow_text.seconds(re.compile("a[^b]*b").search, "a" * _LONGEST) for _ in range(3))
     slow = {}
     for name, pattern, search, length in _patterns():
@@ -24,22 +24,22 @@ def test_no_pattern_is_slow_on_a_line_made_for_it():
     assert slow == {}
 
 
-def test_every_repeat_of_a_pattern_has_a_most():
-    """So that the time it takes grows with the line, and not with its square: what is read from the pattern needs no clock."""
+def test_every_repeat_of_a_pattern_is_bounded():
+    """So that its time is linear in the length of the line; this is checked without measuring times."""
     regexes = {regex for entry in reader.PATTERNS for regex in entry.regexes}
     endless = {regex for regex in regexes if slow_text.repeats_endlessly(re.compile(patterns.bounded(regex)))}
     assert endless == set()
     assert slow_text.repeats_endlessly(re.compile("a|(?:b[c*]d+)"))
 
 
-def test_a_slow_pattern_is_noticed():
+def test_slow_pattern_is_detected():
     for pattern in (r"(?P<path>[^\s:]{0,160}Cache[^\s:]*).{0,60}?no space", r'(?:t=(?:"[^"]*"|\S+) +)+m', r"(?:\w+\.)*Error: "):
         compiled = re.compile(pattern)
         assert _slow(compiled, compiled.search, _LONGEST, 0.05), pattern
 
 
 def _slow(pattern, search, length, limit):
-    """The attack that takes longer than the limit, in CPU seconds."""
+    """The attack that exceeds the limit in CPU seconds, or None."""
     measured = []
     for start, part in slow_text.attacks(pattern)[:_TRIED]:
         for size in _LENGTHS:

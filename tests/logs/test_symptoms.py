@@ -1,4 +1,4 @@
-"""Every error text that a page lists as a symptom leads to this page: ``explain`` names its code, or what a lint rule explains."""
+"""Every error text that a page lists as a symptom leads to this page: ``explain`` names its code, or a code that a lint rule explains."""
 
 import pytest
 

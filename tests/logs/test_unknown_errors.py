@@ -27,13 +27,13 @@ def test_equal_suspects_are_listed_once_in_order() -> None:
     assert _lines(text) == [1, 9]
 
 
-def test_at_most_eight_are_kept_of_any_number() -> None:
+def test_at_most_eight_suspects_are_kept() -> None:
     words = [f"{first}{second}{third}" for first in "ghijklm" for second in "nopqrs" for third in "tuvwxyz"]
     log = parse([f"the {word} failed" for word in words] + ["ZeroDivisionError: division by zero"], "test")
     assert [event.line for event in log.suspects] == [len(words) + 1, *range(1, SUSPECTS)]
 
 
-def test_colours_are_gone() -> None:
+def test_colors_are_removed() -> None:
     (event,) = parse(["\x1b[1;31mstack smashing detected: terminated\x1b[0m error"], "test").suspects
     assert (event.kind, event.text) == ("suspect", "stack smashing detected: terminated error")
 

@@ -12,7 +12,7 @@ WRAPPINGS = read_toml(FOLDER / "wrappings.toml")
 
 
 def wrapped(text, wrapping):
-    """The text as wrappings.toml describes it."""
+    """Wrap a text as wrappings.toml describes."""
     lines = text.split("\n")
     if "within" in wrapping:
         return text.join(wrapping["within"])
@@ -25,7 +25,7 @@ def indented(text, by):
     return "\n".join(by + line for line in text.split("\n"))
 
 
-# What a program makes: the log that notices best when the form is not taken away, and the form.
+# Forms created by a program, each with the log that is most sensitive to it.
 FORMS = {
     "quoted fence": ("peer-access-unavailable", lambda text: indented(f"```\n{text}\n```", "> ")),
     "HTML's entities": ("tensorflow-not-installed", html.escape),
@@ -49,7 +49,7 @@ FORMS = {
 
 
 def texts():
-    """Name, code and severity of a log, and the log inside something else."""
+    """Yield the name, the log, the expected severity, and the wrapped text."""
     for name, wrapping in WRAPPINGS.items():
         log = LOGS[wrapping["log"]]
         yield name, log, wrapping.get("severity", log.level), wrapped(log.text.rstrip("\n"), wrapping)
@@ -58,7 +58,7 @@ def texts():
 
 
 @pytest.mark.parametrize(("log", "severity", "text"), [item[1:] for item in texts()], ids=[item[0] for item in texts()])
-def test_wrapped(log, severity, text):
+def test_wrapped_log_gives_the_same_result(log, severity, text):
     assert text != log.text
     (finding, *_) = log_findings(text)
     assert (finding.code, finding.severity.value) == (log.code, severity)
