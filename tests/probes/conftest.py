@@ -33,7 +33,7 @@ class PodHost(LocalHost):
 def pki(tmp_path_factory):
     """A folder with the API server's key and certificate."""
     if shutil.which("openssl") is None:
-        pytest.skip("no openssl command to make a certificate with")
+        pytest.skip("no openssl command to create a certificate")
     folder = tmp_path_factory.mktemp("kubernetes")
     fake_kubernetes.certificate(folder, "127.0.0.1")
     return folder
@@ -47,7 +47,7 @@ def api_server(pki):
 
 @pytest.fixture
 def ask_pods(api_server, pki, tmp_path):
-    """``ask_pods("train-0-x7f2k")``: what a pod finds: its addresses and its number, or the words of the exception; ``ask_pods.heard`` is all the child reported."""
+    """``ask_pods("train-0-x7f2k")``: the addresses and the number that a pod finds, or the text of the exception; ``ask_pods.heard`` is the child's report."""
 
     def one(name, seconds=30.0, *, claimed=True, text=None, ca=None, **env):
         folder = fake_kubernetes.account(tmp_path / "account", ca or pki / "ca.crt", name if claimed else None, text)
@@ -71,9 +71,9 @@ def pod_host():
 
 @pytest.fixture
 def berlin(monkeypatch):
-    """The clock of another zone."""
+    """Set another time zone."""
     if not hasattr(time, "tzset"):
-        pytest.skip("this system's clock knows one zone")
+        pytest.skip("the time zone can't be set on this system")
     with monkeypatch.context() as patched:
         patched.setenv("TZ", "Europe/Berlin")
         time.tzset()

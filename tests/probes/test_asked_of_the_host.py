@@ -15,14 +15,14 @@ ROOT = "/sys/fs/cgroup"
 
 
 @table
-def test_kills_by_the_oom_killer(group, mount, files, kills):
+def test_kills_by_the_oom_killer_are_counted(group, mount, files, kills):
     tables = {"/proc/self/cgroup": group, "/proc/self/mountinfo": f"40 30 0:30 {mount}\n"}
     own = {f"{ROOT}/{path}": text for path, text in files.items()}
     assert oom_kills(FakeHost({**tables, **own, "/proc/vmstat": "pgfault 5\noom_kill 3\n"})) == kills
     assert oom_kills(FakeHost(tables)) is None
 
 
-def test_a_kill_counts_even_if_the_child_died_before_the_second_probe():
+def test_kill_is_counted_although_the_child_died_before_the_second_probe():
     class Machine(FakeHost):
         def child(self, task, limit=30.0):
             self._files["/proc/vmstat"] = b"oom_kill 4\n"  # killed as soon as it is started
@@ -33,7 +33,7 @@ def test_a_kill_counts_even_if_the_child_died_before_the_second_probe():
 
 
 @pytest.mark.parametrize("value", ["", "  \n"])
-def test_an_empty_tf_config_is_none(value):
+def test_empty_tf_config_is_not_configured(value):
     assert not cluster.read(FakeHost(env={"TF_CONFIG": value}, request=QUICK)).configured
 
 
@@ -46,11 +46,11 @@ def test_an_empty_tf_config_is_none(value):
         ('{"cluster": {"worker": {"%s": "a:1"}}}' % ("9" * 5000), 'its cluster\'s "worker" is not a list of addresses'),
     ],
 )
-def test_a_tf_config_without_end(value, problem):
+def test_huge_tf_config_is_reported(value, problem):
     assert problem in cluster.read(FakeHost(env={"TF_CONFIG": value}, request=QUICK)).problems[0]
 
 
-def test_the_number_of_examined_interpreters_is_limited():
+def test_number_of_examined_interpreters_is_limited():
     folders = [f"/opt/{number}" for number in range(interpreter.HOMES_MAX + 10)]
     tensorflow = "lib/python3.12/site-packages/tensorflow-2.21.0.dist-info/METADATA"
     files = {f"{folder}/{path}": "" for folder in folders for path in ("bin/python", tensorflow)}
@@ -65,7 +65,7 @@ class Counting(FakeHost):
         return super().read(path, limit_bytes)
 
 
-def test_of_other_vendors_functions_only_the_vendor_is_read():
+def test_only_the_vendor_of_other_pci_functions_is_read():
     folders = [f"/sys/bus/pci/devices/0000:{number:02x}:00.0" for number in range(200)]
     host = Counting({f"{folder}/{name}": "0x8086\n" for folder in folders for name in ("vendor", "device", "class")})
     assert pci.read(host) == pci.Pci(readable=True)
@@ -75,12 +75,12 @@ def test_of_other_vendors_functions_only_the_vendor_is_read():
 @pytest.mark.parametrize(
     "name", ["HF_TOKEN", "TF_TOKEN_app_x", "NVIDIA_API_KEY", "KERAS_PASSWORD", "TPU_CREDENTIALS", "KAGGLE_KEY"]
 )
-def test_no_value_of_a_secret(name):
+def test_values_of_secret_variables_are_not_recorded(name):
     fact = environment.read(FakeHost(env={name: "s3cr3t"}))
     assert "s3cr3t" not in repr(fact)
     assert fact.variables == {}
     assert fact.unrecorded == ((name,) if name.startswith(environment.PREFIXES) else ())
 
 
-def test_no_known_name_looks_like_a_secret():
+def test_recorded_variable_names_do_not_look_like_secrets():
     assert [name for name in environment.KNOWN if re.search(r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL", name)] == []

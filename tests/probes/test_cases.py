@@ -1,4 +1,4 @@
-"""The cases of tests/cases/probes: imaginary machines, as files and programs, and the facts that are read."""
+"""The cases of tests/cases/probes: fake machines as files and programs, and the facts read from them."""
 
 import functools
 
@@ -23,7 +23,7 @@ def test_cases(probe, request):
 
 
 @pytest.mark.parametrize("probe", ["container", "device_nodes", "kernel_module", "pci", "system"])
-def test_the_recorded_machine_is_read_as_recorded(probe):
+def test_recorded_machine_gives_the_recorded_facts(probe):
     cases = case_files.read(probe_cases.FOLDER / f"{probe}.txt")
     (fact,) = [probe_cases.fact(probe, case) for case in cases if case.title == "Facts of the recorded H200 machine"]
     assert fact == msgspec.convert(machine("h200")[probe], type(fact))

@@ -15,7 +15,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is b
 
 
 @linux
-def test_a_healthy_h200(driver_host, driver_folder):
+def test_fact_of_a_healthy_h200(driver_host, driver_folder):
     with driver_host() as host:
         fact = cuda.read(host)
     recorded = msgspec.convert(machine("h200")["cuda"], cuda.Cuda)
@@ -23,7 +23,7 @@ def test_a_healthy_h200(driver_host, driver_folder):
 
 
 @linux
-def test_the_library_is_truncated(driver_folder, tmp_path):
+def test_truncated_library_is_unusable(driver_folder, tmp_path):
     (tmp_path / "libcuda.so.1").write_bytes((driver_folder / "libcuda.so.1").read_bytes()[:40])
     scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})
     with LocalHost(Request(), env=fake_driver.environment(tmp_path, scenario)) as host:
@@ -32,11 +32,11 @@ def test_the_library_is_truncated(driver_folder, tmp_path):
 
 
 @linux
-def test_cuda_hangs_and_is_stopped_in_time(driver_host):
+def test_hanging_cuda_is_stopped_in_time(driver_host):
     with driver_host({"cuInit": "hang"}, timeout_seconds=7.0) as host:
         fact = cuda.read(host)
         assert host.remaining() > 0
-        process, _ = host.started.processes  # the other one is NVML's, whose time says how slow the driver is
+        process, _ = host.started.processes  # the other one is NVML's, whose time shows how slow the driver is
     assert (fact.status, fact.driver_version) == ("hung", "13.0")
     assert re.fullmatch(r"no response within \d\.\d s in cuInit", fact.problem)
     with pytest.raises(ProcessLookupError):

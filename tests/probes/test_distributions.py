@@ -6,12 +6,12 @@ from gpucheck.core.probes._distributions import Installed
 SITE = "/site"
 
 
-def test_the_first_on_the_path_wins():
+def test_first_distribution_on_the_path_is_used():
     host = FakeHost({"/a/keras-3.15.1.dist-info/METADATA": "", "/b/keras-2.15.0.dist-info/METADATA": ""})
     assert _distributions.installed(host, ["/none", "/b", "/a"])["keras"].version == "2.15.0"
 
 
-def test_metadata_without_its_files_does_not_count():
+def test_metadata_without_its_files_is_ignored():
     wheel = {"/b/numpy/core.so": "new", "/b/numpy-2.1.0.dist-info/RECORD": "numpy/core.so,sha256=a,3\n"}
     left = {"/b/numpy-1.26.0.dist-info/RECORD": "numpy/core.so,sha256=b,9\nnumpy-1.26.0.dist-info/METADATA,,1\n"}
     bare = {"/b/numpy-1.26.0.dist-info/METADATA": ""}
@@ -24,7 +24,7 @@ def test_metadata_without_its_files_does_not_count():
     assert versions == ["2.1.0", "2.1.0", "2.1.0", "1.19.0"]
 
 
-def test_a_damaged_file_does_not_make_a_later_folder_the_first():
+def test_distribution_with_a_damaged_file_is_still_the_first():
     record = "nvidia/cudnn/cnn.so,sha256=a,9\nnvidia/cudnn/ops.so,sha256=b,3\n"
     files = {f"/{folder}/nvidia_cudnn_cu12-9.28.0.dist-info/RECORD": record for folder in "ab"}
     files |= {"/a/nvidia/cudnn/cnn.so": "cut", "/b/nvidia/cudnn/cnn.so": "123456789"}
@@ -32,7 +32,7 @@ def test_a_damaged_file_does_not_make_a_later_folder_the_first():
     assert _distributions.installed(FakeHost(files), ["/a", "/b"])["nvidia-cudnn-cu12"].folder == "/a"
 
 
-def test_the_folder_is_the_first_package_on_the_path():
+def test_tensorflow_folder_is_the_first_package_on_the_path():
     host = FakeHost({"/a/tensorflow/leftover.so": "", "/b/tensorflow/__init__.py": ""})
     assert _distributions.tensorflow_folder(host, ["/a", "/b"]) == "/b/tensorflow"
     assert _distributions.tensorflow_folder(host, ["/a"]) is None
@@ -49,19 +49,19 @@ def both(size, recorded):
     return found and found.name
 
 
-def test_the_flavour_with_the_installed_library_is_chosen():
+def test_variant_whose_library_is_installed_is_selected():
     assert both(700, {"tensorflow": 900, "tensorflow_cpu": 700}) == "tensorflow-cpu"
     assert both(900, {"tensorflow": 900, "tensorflow_cpu": 700}) == "tensorflow"
     assert both(700, {"tensorflow": None, "tensorflow_intel": 700}) == "tensorflow-intel"
 
 
-def test_without_a_match_the_plain_name():
+def test_plain_tensorflow_is_selected_without_a_matching_library():
     assert both(1, {"tensorflow_cpu": 700, "tensorflow": 900}) == "tensorflow"
     assert both(1, {"tensorflow_cpu": 700}) == "tensorflow-cpu"
     assert both(1, {}) is None
 
 
-def test_the_flavour_beside_the_folder_comes_first():
+def test_variant_in_the_same_folder_is_preferred():
     host = FakeHost()
     near, far = (Installed(name, "2.20.0", folder, "") for name, folder in (("tensorflow-cpu", "/a"), ("tensorflow", "/b")))
     assert _distributions.provider(host, [far, near], "/a/tensorflow") == near

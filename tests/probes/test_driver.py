@@ -19,7 +19,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is b
 
 
 @linux
-def test_a_healthy_h200(driver_host, driver_folder):
+def test_fact_of_a_healthy_h200(driver_host, driver_folder):
     with driver_host() as host:
         fact = msgspec.to_builtins(driver.read(host))
     assert fact == {**machine("h200")["driver"], "library": str(driver_folder / "libnvidia-ml.so.1")}
@@ -33,7 +33,7 @@ def test_driver_and_gpus_share_one_child(driver_host):
 
 
 @linux
-def test_the_library_is_truncated(driver_folder, tmp_path):
+def test_truncated_library_is_unusable(driver_folder, tmp_path):
     library = tmp_path / "libnvidia-ml.so.1"
     library.write_bytes((driver_folder / library.name).read_bytes()[:40])
     scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})
@@ -47,8 +47,8 @@ SLOW = {"gpus": 8, "gpu.*.nvmlDeviceGetHandleByIndex_v2": "slow:0.7", "cuInit": 
 
 
 @linux
-def test_many_slow_gpus_do_not_hang(driver_host):
-    """Each answers in less time than one call may take, and all of them in more; CUDA starts them in one call."""
+def test_many_slow_gpus_are_not_called_hung(driver_host):
+    """Each GPU responds within the limit of a call, but all together exceed it; CUDA starts them in one call."""
     with driver_host(SLOW, timeout_seconds=9.0) as host:
         assert longest_silence(host) < 8 * 0.7 + 0.5
         threading.Thread(target=driver.read, args=(host,)).start()
@@ -57,25 +57,25 @@ def test_many_slow_gpus_do_not_hang(driver_host):
 
 
 @linux
-def test_gpus_that_are_too_slow_for_the_time_limit_do_not_hang_either(driver_host):
+def test_gpus_too_slow_for_the_time_limit_are_not_called_hung(driver_host):
     slow = r"while NVML was queried about GPU \d: (the driver is slow, but it responds|too short to blame the driver)"
     with driver_host({**SLOW, "cuInit": "hang"}, timeout_seconds=6.6) as host, pytest.raises(RuntimeError, match=slow):
         driver.read(host)
 
 
 @linux
-def test_a_gpu_that_hangs_after_others_were_slow_is_named(driver_host):
+def test_hung_gpu_after_slow_ones_is_named(driver_host):
     with driver_host({**SLOW, "gpu.2.nvmlDeviceGetHandleByIndex_v2": "hang"}, timeout_seconds=7.5) as host:
         fact = driver.read(host)
     assert (fact.status, (fact.problem or "").partition(" s ")[2]) == ("hung", "while NVML was queried about GPU 2")
 
 
 @linux
-def test_nvml_hangs_and_is_stopped_in_time(driver_host):
+def test_hanging_nvml_is_stopped_in_time(driver_host):
     started = time.monotonic()
     with driver_host({"nvmlInit_v2": "hang"}, timeout_seconds=7.0) as host:
         fact = driver.read(host)
-        assert host.remaining() > 0  # the fact was there before the run's time was up
+        assert host.remaining() > 0  # before the end of the run's time
         (process,) = host.started.processes
     assert time.monotonic() - started < 7
     assert fact.status == "hung"
@@ -95,7 +95,7 @@ class WithPynvml(LocalHost):
 
 
 @linux
-def test_a_crash_of_pynvml_is_no_fault_of_the_driver(driver_folder, tmp_path):
+def test_crash_of_pynvml_is_not_a_fault_of_the_driver(driver_folder, tmp_path):
     (tmp_path / "pynvml.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
     scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})
     with WithPynvml(Request(), env=fake_driver.environment(driver_folder, scenario)) as host:

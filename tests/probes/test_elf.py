@@ -13,7 +13,7 @@ def problem(data, machine="x86_64"):
     return _elf.problem(FakeHost({"/l.so": data}), "/l.so", machine)
 
 
-def test_a_whole_library_has_no_problem():
+def test_complete_library_has_no_problem():
     assert problem(library()) is None
 
 
@@ -33,20 +33,20 @@ def test_a_whole_library_has_no_problem():
         (lambda good: patched(good, 16, b"\x02\x00"), "not a library"),
     ],
 )
-def test_problems(data, expected):
+def test_problems_of_damaged_files(data, expected):
     assert problem(data(library())) == expected
 
 
-def test_a_32_bit_library_is_built_for_another_machine():
+def test_32_bit_library_is_built_for_another_machine():
     header = b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 3, 3, 1, 0, 0, 0, 0, 52, 32, 0, 40, 0, 0)
     assert problem(header) == "built for i386"
 
 
-def test_an_unknown_machine_is_not_judged():
+def test_unknown_machine_is_not_judged():
     assert problem(aarch64(library()), machine="loongarch64") is None
 
 
-def test_an_absent_file_is_unreadable():
+def test_missing_file_is_unreadable():
     assert _elf.problem(FakeHost(), "/l.so", "x86_64") == "unreadable"
 
 
@@ -61,14 +61,14 @@ def test_program_headers_far_into_the_file_are_read():
 
 
 @pytest.mark.parametrize("rpath", [False, True])
-def test_search_path(rpath):
+def test_search_path_is_read_as_rpath_or_runpath(rpath):
     written = "$ORIGIN/../nvidia/cublas/lib:/opt/lib"
     found = _elf.search_path(FakeHost({"/l.so": library("a.so", written, rpath=rpath)}), "/l.so")
     entries = ("$ORIGIN/../nvidia/cublas/lib", "/opt/lib")
     assert found == ((entries, ()) if rpath else ((), entries))
 
 
-def test_a_search_path_longer_than_one_read_is_whole():
+def test_long_search_path_is_read_completely():
     written = ":".join(f"/folder/{number:05}" for number in range(6000))
     assert len(written) > 1 << 16
     _, runpath = _elf.search_path(FakeHost({"/l.so": library("a.so", written)}), "/l.so")
@@ -76,12 +76,12 @@ def test_a_search_path_longer_than_one_read_is_whole():
     assert runpath[-1] == "/folder/05999"
 
 
-def test_no_search_path():
+def test_library_without_a_search_path():
     assert _elf.search_path(FakeHost({"/l.so": library()}), "/l.so") == ((), ())
 
 
 @pytest.mark.parametrize("data", [b"", b"text", b"\x7fELF" + bytes(20)])
-def test_no_headers_no_search_path(data):
+def test_search_path_of_other_files_is_unknown(data):
     assert _elf.search_path(FakeHost({"/l.so": data}), "/l.so") is None
 
 
@@ -92,16 +92,16 @@ def test_no_headers_no_search_path(data):
         ({"versions": "CXX_1"}, "CXX_2"),
         ({"versions": "OTHER_1"}, "CXX_1"),
         ({}, "CXX_1"),
-        ({"function": "_ZdlPv"}, None),  # without versions, as of a build that leaves them out
+        ({"function": "_ZdlPv"}, None),  # without versions, as in builds that omit them
     ],
 )
-def test_the_first_version_that_a_copy_lacks(copy, expected):
+def test_first_missing_version_of_a_copy(copy, expected):
     host = FakeHost({"/l.so": library("l.so", needs="libcxx.so.6 CXX_1 CXX_2"), "/x.so": library("libcxx.so.6", **copy)})
     assert _elf.missing_version(host, "/l.so", "libcxx.so.6", "/x.so") == expected
     assert _elf.missing_version(host, "/l.so", "libc.so.6", "/l.so") is not None
     assert _elf.missing_version(host, "/l.so", "libother.so.6", "/x.so") is None
 
 
-def test_a_file_that_is_no_library_lacks_no_version():
+def test_other_file_has_no_missing_version():
     host = FakeHost({"/l.so": library("l.so", needs="libcxx.so.6 CXX_1"), "/x.so": "text"})
     assert _elf.missing_version(host, "/l.so", "libcxx.so.6", "/x.so") is None

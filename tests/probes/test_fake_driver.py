@@ -1,10 +1,10 @@
-"""The cases of tests/cases/driver/PROBE.txt, files as `case_files` reads them: what the compiled fake driver answers, and what is read.
+"""The cases of tests/cases/driver/PROBE.txt, in files as `case_files` reads them: a scenario of the fake driver, and the fields read.
 
 gpus = 2                             the fake driver's scenario: `fake_driver` lists its keys
 env CUDA_VISIBLE_DEVICES = 1
--> gpu_count = 2                     each field that is not what it is on a machine with one GPU on which all is well,
--> gpus[1].name = "Tesla K80"        and with several GPUs, on one with as many
--> gpus[1] = {"index": 1}            a GPU of which more than four fields differ, without what is unknown
+-> gpu_count = 2                     each field that differs from a healthy machine with one GPU,
+-> gpus[1].name = "Tesla K80"        or with the same number of GPUs
+-> gpus[1] = {"index": 1}            a GPU with more than four differing fields, without unknown ones
 """
 
 import functools

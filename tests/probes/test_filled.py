@@ -1,7 +1,7 @@
-"""Every field of every fact is filled: removing a query and leaving its field fails here.
+"""Every field of every fact is filled, so that a field whose query was removed is detected.
 
-A field that the driver answers must come from the compiled fake driver, through the real child, with another value than its default.
-What takes a framework, a cluster or other hardware to observe is not observed here: there some code must set the field.
+Fields from the driver must come from the compiled fake driver, through the real child, with a value other than the default.
+Fields that need a framework, a cluster or other hardware are not observed here: some code must set them.
 """
 
 import ast
@@ -20,7 +20,7 @@ from gpucheck.core.probes import cuda, driver, gpus
 
 CORE = pathlib.Path(gpucheck.__file__).parent / "core"
 DRIVER = (cuda, driver, gpus)
-# What a healthy GPU that is alone leaves at its default.
+# Fields that a single healthy GPU leaves at their defaults.
 SCENARIOS = (
     {
         "gpus": 2,
@@ -35,14 +35,14 @@ SCENARIOS = (
     {"nvmlInit_v2": 9, "cuInit": 100},
 )
 UNFILLED = {
-    "Driver.nvidia_smi": "the fake driver brings no nvidia-smi; tests/cases/probes/driver.txt has one",
-    "GpuProcess.own": "no probe sets it: only a recorded report may have it",
+    "Driver.nvidia_smi": "the fake driver has no nvidia-smi; tests/cases/probes/driver.txt has one",
+    "GpuProcess.own": "no probe sets it: only a recorded report can have it",
 }
 MAKERS = {"replace", "kind", "failed"}  # functions that fill structs of any class
 
 
 def structs_in(hint):
-    """Every struct in a type."""
+    """Yield every struct in a type."""
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         yield hint
         for inner in typing.get_type_hints(hint).values():
@@ -52,14 +52,14 @@ def structs_in(hint):
 
 
 def defaults(kind):
-    """The fields that have a default, with that."""
+    """Yield the fields with a default, and the default."""
     for field in msgspec.structs.fields(kind):
         if not field.required:
             yield field.name, field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
 def filled_in(value):
-    """The fields in a value that are not at their default, each after its struct."""
+    """Yield the struct and the name of each field in a value that differs from its default."""
     if isinstance(value, msgspec.Struct):
         for name, default in defaults(type(value)):
             if getattr(value, name) != default:
@@ -73,13 +73,13 @@ def filled_in(value):
 
 @functools.cache
 def set_in_code():
-    """What any code of ours sets: names of functions or classes that are called with a field by name, and attributes."""
+    """The fields set by our code: keyword arguments of functions or classes, and attributes."""
     found = set()
     for node in (node for file in CORE.rglob("*.py") for node in ast.walk(ast.parse(file.read_text()))):
         if isinstance(node, ast.Call):
             callee = getattr(node.func, "attr", getattr(node.func, "id", None))
             found |= {(callee, keyword.arg) for keyword in node.keywords}
-        elif isinstance(node, ast.Dict):  # what is given with **
+        elif isinstance(node, ast.Dict):  # passed with **
             found |= {("replace", key.value) for key in node.keys if isinstance(key, ast.Constant)}
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             found.add(("replace", node.attr))
@@ -87,13 +87,13 @@ def set_in_code():
 
 
 def is_set(kind, name):
-    """Whether some code sets a field of a struct, in a class that it inherits it from, or in any struct."""
+    """Whether some code sets a field of a struct, of a base class with this field, or of any struct."""
     classes = {base.__name__ for base in kind.__mro__ if name in getattr(base, "__annotations__", ())}
     return any((callee, name) in set_in_code() for callee in {kind.__name__, *classes, *MAKERS})
 
 
 def unfilled(fact, filled=None):
-    """'Gpu.uuid', ...: fields of a fact and its parts that are not among those that were filled, or that no code sets."""
+    """Names such as 'Gpu.uuid' of fields of a fact and its parts that are not in ``filled``, or that no code sets."""
     fields = [(kind, name) for kind in dict.fromkeys(structs_in(fact)) for name, _ in defaults(kind)]
     return {
         f"{kind.__name__}.{name}"
@@ -103,7 +103,7 @@ def unfilled(fact, filled=None):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
-def test_every_field_that_the_driver_answers_is_filled(driver_host):
+def test_every_field_from_the_driver_is_filled(driver_host):
     filled = set()
     for lines in SCENARIOS:
         with driver_host(lines) as host:
@@ -113,5 +113,5 @@ def test_every_field_that_the_driver_answers_is_filled(driver_host):
 
 
 @pytest.mark.parametrize("probe", sorted(fact_types().keys() - {"request", "cuda", "driver", "gpus"}))
-def test_some_code_sets_every_field(probe):
+def test_every_field_is_set_by_some_code(probe):
     assert unfilled(fact_types()[probe]) == set()

@@ -1,4 +1,4 @@
-"""Every GPU as NVML describes it: the fake driver, asked by the real child; and children that did not come to the end."""
+"""Every GPU as NVML describes it: the fake driver, queried by the real child; and children that fail."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ from gpucheck.core.probes import gpus
 from gpucheck.core.probes.gpus import GpuProcess
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
-NOBODY = 2**22 + 1  # above the kernel's highest process id
+UNUSED_PID = 2**22 + 1  # above the kernel's highest process id
 
 
 def asked(host):
@@ -25,25 +25,25 @@ def asked(host):
 
 
 @linux
-def test_a_healthy_h200_answers_as_recorded(driver_host):
+def test_healthy_h200_matches_the_recording(driver_host):
     (answered,) = asked(driver_host())
     recorded = msgspec.convert(machine("h200")["gpus"], gpus.Gpus).gpus[0]
     assert answered.power_watts == pytest.approx(recorded.power_watts, abs=0.1)
-    here = {"power_watts": None, "processes_visible": None}  # the second is that of the machine the test runs on
+    here = {"power_watts": None, "processes_visible": None}  # the second depends on the machine that runs the test
     assert msgspec.structs.replace(answered, **here) == msgspec.structs.replace(recorded, **here)
 
 
 @linux
-def test_processes_that_can_be_seen_or_not(driver_host):
-    lines = {"gpus": 2, "gpu.0.processes": f"{os.getpid()}:4096", "gpu.1.processes": f"{NOBODY}:unsupported"}
+def test_processes_are_visible_or_not(driver_host):
+    lines = {"gpus": 2, "gpu.0.processes": f"{os.getpid()}:4096", "gpu.1.processes": f"{UNUSED_PID}:unsupported"}
     here, elsewhere = asked(driver_host(lines))
     comm = pathlib.Path("/proc/self/comm").read_text().strip()
     assert (here.processes, here.processes_visible) == ((GpuProcess(pid=os.getpid(), memory_bytes=4096, name=comm),), True)
-    assert (elsewhere.processes, elsewhere.processes_visible) == ((GpuProcess(pid=NOBODY),), False)
+    assert (elsewhere.processes, elsewhere.processes_visible) == ((GpuProcess(pid=UNUSED_PID),), False)
 
 
 @linux
-def test_another_pynvml_lacks_functions_and_takes_other_arguments(driver_host, tmp_path):
+def test_other_pynvml_lacks_functions_and_has_other_signatures(driver_host, tmp_path):
     real = LocalHost(Request(), env={}).library_folder("pynvml")
     (tmp_path / "pynvml.py").write_text(
         f"""
@@ -67,7 +67,7 @@ def nvmlDeviceGetName(handle):
     assert (gpu.fabric_state, gpu.persistence_mode) == (None, True)
 
 
-def test_without_the_library_pynvml_is_not_even_imported(tmp_path):
+def test_pynvml_is_not_imported_without_the_library(tmp_path):
     (tmp_path / "pynvml.py").write_text("raise SystemError('imported')")
     with LocalHost(Request(), env={}) as host:
         child = host.child(NvmlTask(str(tmp_path)))
@@ -78,7 +78,7 @@ def test_without_the_library_pynvml_is_not_even_imported(tmp_path):
 
 
 @linux
-def test_a_pynvml_that_does_not_import_is_our_problem_not_the_drivers(driver_host, tmp_path):
+def test_failed_import_of_pynvml_is_not_a_fault_of_the_driver(driver_host, tmp_path):
     (tmp_path / "pynvml.py").write_text("raise SystemError('imported')")
     with driver_host() as host:
         host.library_folder = lambda module: str(tmp_path)
@@ -87,14 +87,14 @@ def test_a_pynvml_that_does_not_import_is_our_problem_not_the_drivers(driver_hos
 
 
 @linux
-def test_a_truncated_library_is_distinguished_from_a_missing_one(driver_folder, tmp_path):
+def test_truncated_library_is_distinguished_from_a_missing_one(driver_folder, tmp_path):
     whole = (driver_folder / "libnvidia-ml.so.1").read_bytes()
     (tmp_path / "libnvidia-ml.so.1").write_bytes(whole[: len(whole) // 3])
     scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})
     with LocalHost(Request(), env=fake_driver.environment(tmp_path, scenario)) as host:
         child = host.child(NvmlTask(host.library_folder("pynvml")))
         ending, loaded = child.end(), child.message(LibraryLoaded)
-    if ending.ok:  # some loaders notice, others fault
+    if ending.ok:  # some loaders detect it, others crash
         assert loaded.status == "library-unusable"
     else:
         assert (str(ending.stage), ending.how in ("killed by SIGBUS", "killed by SIGSEGV")) == ("load", True)

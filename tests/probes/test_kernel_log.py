@@ -1,4 +1,4 @@
-"""In the kernel's log only the driver's own messages count."""
+"""Only the driver's messages in the kernel log are read."""
 
 import sys
 
@@ -22,7 +22,7 @@ NO_DMESG = Completed("exited", 1, "", "dmesg: read kernel buffer failed: Operati
 
 
 def read(source, text, level=Level.NODE):
-    """What is read where a source holds a line of the start, and behind it a text in which XID stands for the driver's."""
+    """The fact read from a source with a first line and a text, in which XID is replaced by the driver's message."""
     programs = {"dmesg": NO_DMESG, JOURNAL: ""}
     files = dict(STAT)
     if source in PROGRAMS:
@@ -33,20 +33,20 @@ def read(source, text, level=Level.NODE):
 
 
 @table
-def test_lines_of_other_programs(source, text):
+def test_lines_of_other_programs_are_ignored(source, text):
     fact = read(source, text)
     assert fact.source == {"dmesg": "dmesg", "journal": "journalctl -k -b"}[source]
     assert (fact.events, fact.nvrm) == ((), ())
 
 
 @table
-def test_lines_of_the_driver(source, text):
+def test_lines_of_the_driver_are_read(source, text):
     assert [event.code for event in read(source, text).events] == [74]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 @pytest.mark.parametrize(("code", "forged"), [(74, False), *((code, True) for code in (74, 136, 145, 149, 150, 155, 79))])
-def test_no_forged_message_drains_a_node(tmp_path, driver_folder, code, forged):
+def test_forged_message_does_not_drain_a_node(tmp_path, driver_folder, code, forged):
     xid = f"NVRM: Xid (PCI:0000:00:06): {code}, pid=1"
     text = f"overlayfs: failed to resolve '{xid}': -2" if forged else xid
     dmesg = tmp_path / "dmesg"
@@ -58,7 +58,7 @@ def test_no_forged_message_drains_a_node(tmp_path, driver_folder, code, forged):
     if forged:
         assert (done.returncode, done.stdout) == (0, "")
     else:
-        assert done.returncode == 1, "the node is drained where the driver says so"
+        assert done.returncode == 1, "the driver's own message drains the node"
         assert done.stdout.startswith("gpucheck ")
 
 
@@ -70,7 +70,7 @@ def test_files_of_the_syslog_daemon_are_not_read(path, text):
         assert (fact.events, fact.nvrm) == ((), ())
 
 
-def test_a_time_of_day_is_local(berlin):
+def test_local_time_is_converted_to_utc(berlin):
     (event,) = read("/var/log/dmesg", "[Sun Mar  1 09:01:00 2026] XID").events
     assert event.time == "2026-03-01T08:01:00Z"
 
@@ -82,7 +82,7 @@ def test_a_time_of_day_is_local(berlin):
         ([f"NVRM: Xid (PCI:0000:{bus:02x}:00): 94, Contained" for bus in range(80)], [94] * 50, "0000:4f:00"),
     ],
 )
-def test_a_flood_of_one_kind_does_not_wash_the_others_away(lines, codes, last):
+def test_other_events_are_kept_despite_many_of_one_kind(lines, codes, last):
     dmesg = "".join(f"[{number:6}.500000] {text}\n" for number, text in enumerate(lines, 60))
     fact = kernel_log.read(FakeHost(STAT, programs={"dmesg": dmesg}))
     assert [event.code for event in fact.events] == codes

@@ -1,4 +1,4 @@
-"""The pods of a Job and its kind, asked of a real HTTPS server by the real child, and whether they can train together."""
+"""The pods of a Job or similar, requested from a real HTTPS server by the real child, and whether they can train together."""
 
 import importlib.util
 import json
@@ -16,7 +16,7 @@ JOB = {"metadata": {"name": "train"}, "spec": {"parallelism": 3, "completions": 
 
 
 class TestWhoTrainsTogether:
-    def test_an_indexed_job(self, api_server, ask_pods):
+    def test_pods_of_an_indexed_job(self, api_server, ask_pods):
         api_server.pods = [
             *job_pods(3),
             *job_pods(2, "10.9.9.{}", "other"),
@@ -29,7 +29,7 @@ class TestWhoTrainsTogether:
         found = ask_pods("train-1-b9qsl")
         assert found == (("10.1.2.10:8470", "10.1.2.11:8470", "10.1.2.12:8470"), 1)
 
-    def test_an_index_that_is_an_annotation(self, api_server, ask_pods):
+    def test_index_in_an_annotation(self, api_server, ask_pods):
         labels = {"job-name": "train", "controller-uid": "uid-of-train"}
         api_server.pods = [
             pod("train-0-zzzzz", "10.0.0.1", labels, annotations={INDEX: "0"}),
@@ -37,12 +37,12 @@ class TestWhoTrainsTogether:
         ]
         assert ask_pods("train-0-zzzzz") == (("10.0.0.1:8470", "10.0.0.2:8470"), 0)
 
-    def test_a_job_without_indexes_by_name(self, api_server, ask_pods):
+    def test_pods_of_a_job_without_indexes_are_sorted_by_name(self, api_server, ask_pods):
         labels = {"batch.kubernetes.io/job-name": "train"}
         api_server.pods = [pod(f"train-{suffix}", f"10.0.0.{n}", labels) for n, suffix in enumerate(("zzz", "mmm", "aaa"))]
         assert ask_pods("train-zzz") == (("10.0.0.2:8470", "10.0.0.1:8470", "10.0.0.0:8470"), 2)
 
-    def test_the_replicated_job_of_a_job_set(self, api_server, ask_pods):
+    def test_pods_of_a_replicated_job_in_a_job_set(self, api_server, ask_pods):
         def labels(role, job, index):
             own = {"jobset-name": "big", "replicatedjob-name": role, "replicatedjob-replicas": "2", "job-index": str(job)}
             return {
@@ -68,7 +68,7 @@ class TestWhoTrainsTogether:
         api_server.pods.pop(0)
         assert "only 3 of 4 pods are there" in ask_pods("big-node-1-0-abcde", seconds=2.0)
 
-    def test_a_stateful_set_by_number(self, api_server, ask_pods):
+    def test_pods_of_a_stateful_set_are_sorted_by_number(self, api_server, ask_pods):
         def one(name, n):
             labels = {"app": "tf", "apps.kubernetes.io/pod-index": str(n), "statefulset.kubernetes.io/pod-name": f"{name}-{n}"}
             return pod(f"{name}-{n}", f"10.0.{len(name)}.{n}", labels, ("StatefulSet", name))
@@ -77,7 +77,7 @@ class TestWhoTrainsTogether:
         api_server.made = {STATEFUL_SETS + "tf": {"spec": {"replicas": 11}}}
         assert ask_pods("tf-10") == (tuple(f"10.0.2.{n}:8470" for n in range(11)), 10)
 
-    def test_a_leader_and_its_workers(self, api_server, ask_pods):
+    def test_pods_of_a_leader_worker_set(self, api_server, ask_pods):
         def one(group, index):
             own = {"name": "lws", "group-index": str(group), "worker-index": str(index)}
             labels = {f"leaderworkerset.sigs.k8s.io/{name}": value for name, value in own.items()}
@@ -90,22 +90,22 @@ class TestWhoTrainsTogether:
         api_server.pods.pop()
         assert "worker 2: has no pod" in ask_pods("lws-1-0", seconds=2.0)
 
-    def test_ipv6(self, api_server, ask_pods):
+    def test_ipv6_addresses_are_bracketed(self, api_server, ask_pods):
         api_server.pods = job_pods(2, "fd00:10:244::{}")
         assert ask_pods("train-0-x7f2k").addresses == ("[fd00:10:244::10]:8470", "[fd00:10:244::11]:8470")
 
-    def test_a_token_that_names_no_pod(self, api_server, ask_pods):
+    def test_pod_name_from_hostname_if_the_token_has_none(self, api_server, ask_pods):
         api_server.pods = [
             pod(f"train-{suffix}", f"10.0.0.{n}", {"job-name": "train"}) for n, suffix in enumerate(("aaa", "bbb"))
         ]
         assert ask_pods("", claimed=False, HOSTNAME="train-bbb").number == 1
         assert "has no pod named 'train-0'" in ask_pods("", claimed=False)
 
-    def test_several_pages(self, api_server, ask_pods):
+    def test_pages_of_a_long_list_are_joined(self, api_server, ask_pods):
         api_server.pods, api_server.page = job_pods(5), 2
         assert ask_pods("train-4-k3k3k").addresses == tuple(f"10.1.2.{n + 10}:8470" for n in range(5))
 
-    def test_proxies_are_not_asked(self, api_server, ask_pods):
+    def test_proxies_are_not_used(self, api_server, ask_pods):
         api_server.pods = job_pods(2)
         assert ask_pods("train-0-x7f2k", HTTPS_PROXY="http://127.0.0.1:9", https_proxy="http://127.0.0.1:9").number == 0
 
@@ -115,14 +115,14 @@ def server_labels(index):
 
 
 class TestNotAllRun:
-    def test_a_worker_that_starts_later(self, api_server, ask_pods):
+    def test_pod_that_starts_later_is_awaited(self, api_server, ask_pods):
         pending = [job_pods(2)[0], *job_pods(2, address="", phase="Pending", waiting="ContainerCreating")[1:]]
         api_server.pods = lambda listed: pending if listed < 2 else job_pods(2)
         assert ask_pods("train-0-x7f2k").number == 0
         assert api_server.listed == 2
 
     @table
-    def test_a_worker_that_never_starts(self, api_server, ask_pods, second, words):
+    def test_pod_that_never_starts_is_reported_with_its_reason(self, api_server, ask_pods, second, words):
         api_server.pods = [job_pods(1)[0], job_pods(3)[2], *([job_pods(2, address="", **second)[1]] if second else [])]
         began = time.monotonic()
         said = ask_pods("train-0-x7f2k", seconds=3.0)
@@ -130,12 +130,12 @@ class TestNotAllRun:
         assert words in said
         assert time.monotonic() - began < 3.0
 
-    def test_fewer_pods_than_the_job_requires(self, api_server, ask_pods):
+    def test_missing_pods_of_a_job_are_reported(self, api_server, ask_pods):
         api_server.pods, api_server.made = job_pods(1), {JOBS + "train": {"spec": {"parallelism": 9}}}
         said = ask_pods("train-0-x7f2k", seconds=2.0)
         assert "worker 1: has no pod; worker 2: has no pod; worker 3: has no pod; worker 4: has no pod; and 4 more (" in said
 
-    def test_a_stateful_set_that_begins_slowly(self, api_server, ask_pods):
+    def test_incomplete_stateful_set_is_reported(self, api_server, ask_pods):
         api_server.pods = [pod("tf-0", "10.0.0.1", {"app": "tf"}, ("StatefulSet", "tf"))]
         assert "Alone: this pod is the only one of its StatefulSet; it creates them one after the other" in ask_pods("tf-0")
         api_server.made = {STATEFUL_SETS + "tf": {"spec": {"replicas": 2}}}
@@ -145,21 +145,21 @@ class TestNotAllRun:
 
 
 class TestNoCluster:
-    def test_alone(self, api_server, ask_pods):
+    def test_single_pod_has_no_cluster(self, api_server, ask_pods):
         api_server.pods, api_server.made = job_pods(1), {JOBS + "train": {"spec": {"parallelism": 1}}}
         assert ask_pods("train-0-x7f2k") == "Alone: this pod is the only one of its Job"
         api_server.pods = [pod("notebook-0", "10.0.0.1", {"app": "jupyter"}, ("ReplicaSet", "notebook"))]
         assert ask_pods("notebook-0").startswith("Alone: this pod belongs to no Job")
 
-    def test_two_on_one_nodes_network(self, api_server, ask_pods):
+    def test_pods_that_share_a_host_network_are_reported(self, api_server, ask_pods):
         api_server.pods = job_pods(2, "192.168.7.7")
         assert "worker 0 and worker 1 share a node's network (hostNetwork) and its one port 8470" in ask_pods("train-0-x7f2k")
 
-    def test_a_pod_that_was_replaced(self, api_server, ask_pods):
+    def test_replaced_pod_is_reported(self, api_server, ask_pods):
         api_server.pods = [*job_pods(3), pod("train-0-going", "10.1.2.97", server_labels(0), deleted=True)]
         assert ask_pods("train-0-going").startswith("Unusable: this pod is being terminated or replaced")
 
-    def test_no_more_workers_can_be_requested(self, api_server, ask_pods):
+    def test_server_that_fails_after_the_first_response_is_reported(self, api_server, ask_pods):
         api_server.pods = lambda listed: job_pods(2) if not listed else 1 / 0
         assert ask_pods("train-0-x7f2k").startswith("Unusable: the API server could not be queried")
 
@@ -170,7 +170,7 @@ RESOLVE = program("kubernetes_resolve.py")
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 @pytest.mark.slow
-def test_tensorflows_resolver_says_the_same_of_pods_in_their_nodes_networks(api_server, ask_pods):
+def test_addresses_match_the_resolver_of_tensorflow_with_host_networks(api_server, ask_pods):
     addresses = [f"192.168.7.{n}" for n in (3, 1, 2)]
     api_server.pods = [pod(f"train-{one[-1]}", one, {"job-name": "train"}, host=one) for one in addresses]
     done = subprocess.run(

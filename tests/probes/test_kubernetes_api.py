@@ -52,13 +52,13 @@ class TestNoAnswer:
             (flood, "its response is too large"),
         ],
     )
-    def test_invalid_answers(self, api_server, ask_pods, answer, words):
+    def test_invalid_responses_are_reported(self, api_server, ask_pods, answer, words):
         api_server.override = answer
         said = ask_pods("train-0-x7f2k")
         assert said.startswith("Unknown: ")
         assert words in said
 
-    def test_no_right_to_list_pods(self, api_server, ask_pods):
+    def test_missing_permission_is_reported_with_the_commands_to_allow_it(self, api_server, ask_pods):
         api_server.override = lambda handler: handler.fail(403, "Forbidden")
         commands = (
             "kubectl create role gpucheck-pods --verb=get,list --resource=pods,jobs.batch,statefulsets.apps --namespace=ml"
@@ -67,13 +67,13 @@ class TestNoAnswer:
         assert ask_pods("train-0-x7f2k").endswith(f"may not list pods (status 403); allow it: {commands}")
         assert "--serviceaccount=ml:ACCOUNT" in ask_pods("", text="opaque")
 
-    def test_a_server_that_never_ends(self, api_server, ask_pods):
+    def test_server_with_an_endless_response_times_out(self, api_server, ask_pods):
         api_server.override = drip
         began = time.monotonic()
         assert "does not respond in time" in ask_pods("train-0-x7f2k", seconds=4.0)
         assert time.monotonic() - began < 5.0
 
-    def test_a_redirection_is_not_followed(self, api_server, ask_pods):
+    def test_redirection_is_not_followed(self, api_server, ask_pods):
         elsewhere = []
 
         class Elsewhere(http.server.BaseHTTPRequestHandler):
@@ -88,23 +88,23 @@ class TestNoAnswer:
             other.shutdown()
         assert elsewhere == []
 
-    def test_no_program_listens(self, api_server, ask_pods):
+    def test_refused_connection_is_reported(self, api_server, ask_pods):
         api_server.shutdown()
         api_server.server_close()
         assert "it refuses the connection" in ask_pods("train-0-x7f2k")
 
-    def test_another_ones_certificate(self, api_server, ask_pods, tmp_path):
+    def test_certificate_of_another_authority_is_rejected(self, api_server, ask_pods, tmp_path):
         fake_kubernetes.certificate(tmp_path, "127.0.0.1")
         said = ask_pods("train-0-x7f2k", ca=tmp_path / "ca.crt")
         assert f"its certificate is not the one of {FOLDER}/ca.crt (self" in said
         assert api_server.asked == []
 
-    def test_a_certificate_for_another_address(self, api_server, ask_pods):
+    def test_certificate_for_another_address_is_rejected(self, api_server, ask_pods):
         said = ask_pods("train-0-x7f2k", KUBERNETES_SERVICE_HOST="localhost")
         assert "its certificate is not the one of" in said
         assert api_server.asked == []
 
-    def test_no_tls(self, ask_pods):
+    def test_server_without_tls_is_reported(self, ask_pods):
         with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as plain:
             plain.handle_error = lambda *_: None
             threading.Thread(target=plain.serve_forever, daemon=True).start()
@@ -114,7 +114,7 @@ class TestNoAnswer:
             plain.shutdown()
 
     @table
-    def test_a_broken_folder(self, api_server, pki, pod_host, tmp_path, name, text, words):
+    def test_broken_service_account_folder_is_reported(self, api_server, pki, pod_host, tmp_path, name, text, words):
         folder = fake_kubernetes.account(tmp_path, pki / "ca.crt")
         (folder / name).unlink() if text is None else (folder / name).write_text(text)
         with pod_host(folder, api_server.env, 10.0) as host:
@@ -126,7 +126,7 @@ class TestNoAnswer:
             )
 
     @table
-    def test_ignored_variables(self, ask_pods, env, words):
+    def test_invalid_variables_are_reported(self, ask_pods, env, words):
         assert words in ask_pods("train-0", **env)
 
 

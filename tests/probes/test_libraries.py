@@ -20,8 +20,8 @@ pytestmark = needs_cc
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's loader")
-def test_a_truncated_library_on_this_machine(tmp_path):
-    """Real files, a real child: opening the truncated one dies of SIGBUS, and the others are opened all the same."""
+def test_truncated_library_is_reported_and_the_others_are_opened(tmp_path):
+    """With real files and a real child: opening the truncated library causes SIGBUS, and the others are still opened."""
     for path, data in site(**{f"{SITE}/nvidia/cublas/lib/libcublas.so.12": truncated(library("libcublas.so.12"))}).items():
         file = tmp_path / path[1:]
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def test_a_truncated_library_on_this_machine(tmp_path):
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="RUNPATH")
-def test_the_installed_tensorflow(capsys):
+def test_libraries_of_the_installed_tensorflow(capsys):
     if not list(pathlib.Path(sysconfig.get_paths()["purelib"]).glob("tensorflow-2.21.0.dist-info")):
         pytest.skip("TensorFlow 2.21.0 is not installed")
     with LocalHost(QUICK) as host:

@@ -1,4 +1,4 @@
-"""Libraries opened in a child: the one that kills it is named, and the rest is opened again."""
+"""Libraries opened in a child: one that kills it is named, and another child opens the others."""
 
 import itertools
 
@@ -15,7 +15,7 @@ pytestmark = needs_cc
 
 
 class Children:
-    """A host's children, each started with what the one before it left."""
+    """Children of a host, each started with the libraries left by the previous one."""
 
     def __init__(self, *endings):
         self.endings, self.started, self.limits = list(endings), [], []
@@ -35,7 +35,7 @@ def opened(*endings, level=Level.DEFAULT, wheels=WHEELS):
     return {one.soname: one for one in libraries.read(host).libraries}, children
 
 
-def test_a_library_that_kills_the_child_is_named_and_the_rest_is_opened_again():
+def test_library_that_kills_the_child_is_named_and_the_others_are_opened():
     found, children = opened(("killed by SIGBUS", "libcublas.so.12"), ("killed by SIGSEGV", "libcudnn.so.9"), ("finished", None))
     outcome = {soname: (one.opened, one.open_error) for soname, one in found.items()}
     assert outcome["libcublas.so.12"] == (False, "killed by SIGBUS")
@@ -47,20 +47,20 @@ def test_a_library_that_kills_the_child_is_named_and_the_rest_is_opened_again():
     assert children.limits[0] <= 20.0
 
 
-def test_it_gives_up_after_three_restarts():
+def test_opening_stops_after_three_restarts():
     sonames = ["libcudart.so.12", "libcublas.so.12", "libcublasLt.so.12", "libcufft.so.11", "libcusparse.so.12"]
     found, children = opened(*[("killed by SIGBUS", soname) for soname in sonames])
     assert len(children.started) == 4
     assert found["libcusparse.so.12"].opened is None
 
 
-def test_a_late_library_is_not_called_broken():
+def test_library_that_times_out_is_not_called_broken():
     found, children = opened(("timed out", "libcublasLt.so.12"))
     assert (found["libcublasLt.so.12"].opened, found["libcublasLt.so.12"].open_error) == (None, "timed out")
     assert found["libcufft.so.11"].opened is None
     assert len(children.started) == 1
 
 
-def test_nothing_is_opened_without_need():
+def test_libraries_are_not_opened_without_need():
     assert opened(level=Level.QUICK)[1].started == []
     assert opened(wheels={"nccl": "2.27.7"})[1].started == []

@@ -34,33 +34,33 @@ def find(files):
         b"something else",
     ],
 )
-def test_a_cache_without_information(data):
+def test_cache_without_a_usable_entry_is_ignored(data):
     assert find({"/etc/ld.so.cache": data, "/opt/libtiny.so.1": library()}) is None
 
 
-def test_the_older_cache_has_the_new_table_inside():
+def test_older_cache_format_contains_the_new_table():
     old = b"ld.so-1.7.0\0" + struct.pack("<I", 1) + bytes(12) + bytes(4)
     cached = cache((SONAME, "/opt/libtiny.so.1"), before=old)
     assert find({"/etc/ld.so.cache": cached, "/opt/libtiny.so.1": library()}) == Copy("/opt/libtiny.so.1", "ld.so.cache")
 
 
-def test_an_unreadable_caller_has_the_assumed_search_path():
+def test_unreadable_caller_has_the_assumed_search_path():
     host = FakeHost({"/site/nvidia/cublas/lib/libtiny.so.1": library()})
     loader = Loader(host, CALLER, ("$ORIGIN/../nvidia/cublas/lib",))
     assert not loader.readable
     assert loader.find(SONAME) == Copy("/site/nvidia/cublas/lib/libtiny.so.1", "RUNPATH")
 
 
-def test_copies_count_a_file_once():
+def test_copies_list_each_file_once():
     files = {CALLER: library(), "/a/libtiny.so.1.2": library(), "/b/libtiny.so.1": library()}
     host = FakeHost(files, links={"/a/libtiny.so.1": "libtiny.so.1.2", "/c": "/a"}, env={"LD_LIBRARY_PATH": "/a"})
     assert Loader(host, CALLER).copies(SONAME, ("/b", "/c", "/nowhere")) == ["/a/libtiny.so.1", "/b/libtiny.so.1"]
 
 
-def test_the_cache_of_this_machine_reads_as_ldconfig_prints_it():
+def test_cache_of_this_machine_matches_ldconfig():
     ldconfig = shutil.which("ldconfig", path="/sbin:/usr/sbin")
     if ldconfig is None or not pathlib.Path("/etc/ld.so.cache").exists() or os.uname().machine != "x86_64":
-        pytest.skip("no ldconfig here")
+        pytest.skip("ldconfig is not available")
     printed = {}
     for line in subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=True).stdout.splitlines():
         soname, arrow, path = line.partition(" => ")
@@ -93,18 +93,18 @@ print(*mapped)
         (truncated, True),
     ],
 )
-def test_the_real_loader_agrees(tmp_path, first, dies, rpath):
-    """The first folder on the search path holds something odd, the second a sound copy."""
-    odd, sound, package = tmp_path / "odd", tmp_path / "sound", tmp_path / "package"
-    for folder in (odd, sound, package):
+def test_model_matches_the_real_loader(tmp_path, first, dies, rpath):
+    """The first folder on the search path has a possibly broken file, the second a sound copy."""
+    first_folder, sound, package = tmp_path / "first", tmp_path / "sound", tmp_path / "package"
+    for folder in (first_folder, sound, package):
         folder.mkdir()
     data = first(library())
     if data is not None:
-        (odd / SONAME).write_bytes(data)
+        (first_folder / SONAME).write_bytes(data)
     (sound / SONAME).write_bytes(library())
     caller = package / "caller.so"
-    caller.write_bytes(library("caller.so", "$ORIGIN/../odd" if rpath else "$ORIGIN/../sound", rpath=rpath))
-    env = {"LD_LIBRARY_PATH": str(sound if rpath else odd)}
+    caller.write_bytes(library("caller.so", "$ORIGIN/../first" if rpath else "$ORIGIN/../sound", rpath=rpath))
+    env = {"LD_LIBRARY_PATH": str(sound if rpath else first_folder)}
     with LocalHost(Request(), env=env) as host:
         found = Loader(host, str(caller)).find(SONAME)
     really = subprocess.run(
@@ -113,7 +113,7 @@ def test_the_real_loader_agrees(tmp_path, first, dies, rpath):
     assert found is not None
     if dies:
         assert found.problem is not None
-        assert really.stdout.strip() == ""  # an error, or no process any more
+        assert really.stdout.strip() == ""  # an error, or a killed process
     else:
         assert found.problem is None
         assert really.stdout.strip() == found.path
@@ -126,7 +126,7 @@ class ClosedHost(FakeHost):
         return None if path.startswith("/closed/") else super().read_bytes(path, offset, size)
 
 
-def test_a_copy_that_may_not_be_read_is_passed_over():
+def test_unreadable_copy_is_skipped_if_there_is_another():
     closed = {"/closed/libtiny.so.1": library()}
     env = {"LD_LIBRARY_PATH": "/closed:/open"}
     both = ClosedHost({**closed, "/open/libtiny.so.1": library()}, env=env)

@@ -1,4 +1,4 @@
-"""Which workers train together: two local ones unless the environment's are requested, or why not."""
+"""Workers that train together: two local ones unless those of the environment are requested, or the reason why not."""
 
 import json
 import sys
@@ -33,7 +33,7 @@ def config(jobs=None, kind="worker", index=0):
 
 
 def in_pod(*answers, request=ASKED, remaining=60.0, **env):
-    """In a pod of a Job whose API server gives these answers; the second is the Job itself."""
+    """The members in a pod of a Job whose API server gives these responses; the second is the Job itself."""
     numbered = ((str(number), answer) for number, answer in enumerate(answers, 1))
     child = FakeChild(Account("ml", "train-1-b9qsl", "system:serviceaccount:ml:trainer"), *numbered)
     host = FakeHost(
@@ -54,18 +54,18 @@ TORCHRUN = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "MASTER_ADDR": "n
     ("env", "source", "place", "count"),
     [
         ({**OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, "mpirun", 2, 4),
-        ({**OPEN_MPI, **STEP, "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, "mpirun", 2, 4),  # whose step is mpirun's daemons
+        ({**OPEN_MPI, **STEP, "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, "mpirun", 2, 4),  # the step contains mpirun's daemons
         ({**TORCHRUN, "LOCAL_WORLD_SIZE": "2"}, "torchrun", 1, 2),
     ],
 )
-def test_ranks_of_one_machine_find_each_other(env, source, place, count):
+def test_ranks_of_one_machine_train_together(env, source, place, count):
     found = members(FakeHost(env=env, request=ASKED), 0)
     assert (found.source, found.joined, len(found.names)) == (source, True, count)
     assert found.addresses["worker 1"] == ("127.0.0.1", 8889)
     assert [start.place for start in found.starts] == [place]
 
 
-def test_ranks_of_several_machines_get_a_reason():
+def test_ranks_on_several_machines_are_reported_with_a_reason():
     env = {**OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
     assert "run on several machines, and mpirun does not provide their addresses" in members(FakeHost(env=env, request=ASKED), 0)
     assert members(FakeHost(env=env, request=FULL), 0).source == "this machine"
@@ -73,7 +73,7 @@ def test_ranks_of_several_machines_get_a_reason():
     assert members(FakeHost(env=garbage, request=ASKED), 0).source == "this machine"
 
 
-def test_the_pods_of_a_job():
+def test_pods_of_a_job_train_together():
     found, child = in_pod(these(PODS[1]), these({"spec": {"parallelism": 3}}), these(*PODS))
     assert (found.source, found.joined, found.names, found.note) == (
         "Kubernetes",
@@ -99,7 +99,7 @@ def test_the_pods_of_a_job():
     assert found.addresses["worker 1"] == ("fd00::1", 8470)
 
 
-def test_pods_that_can_not_train_together():
+def test_pods_that_cannot_train_together_are_reported_with_a_reason():
     found, _ = in_pod(these(PODS[1]), these(), these(PODS[1], PODS[2]), remaining=0.0)
     assert found.startswith(
         "the pods of this Kubernetes cluster can't train together: not all pods of the Job run: worker 0: has no"
@@ -107,7 +107,7 @@ def test_pods_that_can_not_train_together():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
-def test_the_gpus_are_shared_out(driver_host):
+def test_gpus_are_shared_among_local_workers(driver_host):
     def gpus(count, request, **env):
         with driver_host({"gpus": count}, **env) as host, LocalHost(request, env=host.env) as asked:
             found = members(asked, gpu_count(asked))
@@ -116,6 +116,6 @@ def test_the_gpus_are_shared_out(driver_host):
     assert gpus(8, FULL) == [(0,), (1,)]
     assert gpus(1, FULL) == [(), ()]
     assert gpus(8, ASKED, **config()) == [None]
-    assert gpus(8, ASKED, **STEP) == [(4, 5, 6, 7)]  # the second of its node's two
+    assert gpus(8, ASKED, **STEP) == [(4, 5, 6, 7)]  # the second worker of two on its node
     assert gpus(1, ASKED, **STEP) == [None]
     assert gpus(4, ASKED, **STEP, SLURM_GPUS_PER_TASK="4") == [None]

@@ -17,6 +17,6 @@ print(*sys.modules.keys() - first)
 
 
 @pytest.mark.tensorflow
-def test_the_import_loads_each_of_them_and_the_start_of_python_none():
+def test_import_of_tensorflow_loads_every_module_of_the_list():
     done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, timeout=300, check=True)
     assert set(done.stdout.split()) >= STANDARD

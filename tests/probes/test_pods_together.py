@@ -1,7 +1,7 @@
-"""Two whole runs of gpucheck with the real TensorFlow, each in a pod of the same Job: a network of its own, and a service account's folder.
+"""Two runs of gpucheck with the real TensorFlow, each in a pod of the same Job with its own network and service account folder.
 
-A pod is made of namespaces, as a real one is: TensorFlow listens on every address of its machine, so that two workers with the
-same port need two networks. Needs root, or user namespaces that anybody may make.
+As a real one, a pod consists of namespaces: TensorFlow listens on every address of its machine, so that two workers with the
+same port need two networks. Needs root, or unprivileged user namespaces.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ UNSHARE = [
     "--mount",
 ]
 ADDRESS, PORT = "10.66.0.{}", "6443"
-# $1: a folder that holds pod0 and pod1, the folders of their service accounts. The rest: what to run in each.
+# $1: a folder with pod0 and pod1, the folders of their service accounts. The rest: the command to run in each.
 SCRIPT = f"""
 set -e
 folder=$1; shift
@@ -50,20 +50,20 @@ exit $code
 
 
 def refusal():
-    """Why no pods can be made here; None: they can."""
+    """Why no pods can be created here, or None."""
     missing = [program for program in ("unshare", "nsenter", "ip", "openssl") if shutil.which(program) is None]
     if missing:
         return f"no {missing[0]} command"
     trial = 'ip link add name pod0 type veth peer name pod1 && mount -t tmpfs pods /run && [ "$(readlink -f /var/run)" = /run ]'
     done = subprocess.run([*UNSHARE, "sh", "-c", trial], capture_output=True, text=True, timeout=10)
-    return f"no pod can be made: {done.stderr.strip()}" if done.returncode else None
+    return f"no pod can be created: {done.stderr.strip()}" if done.returncode else None
 
 
 @pytest.mark.tensorflow
-@pytest.mark.skipif(sys.platform != "linux", reason="pods are made of Linux' namespaces")
+@pytest.mark.skipif(sys.platform != "linux", reason="pods need namespaces of Linux")
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 @pytest.mark.slow
-def test_the_pods_of_a_job_train_together(tmp_path):
+def test_pods_of_a_job_train_together(tmp_path):
     if why := refusal():
         pytest.skip(why)
     fake_kubernetes.certificate(tmp_path, ADDRESS.format(10))

@@ -11,7 +11,7 @@ from gpucheck.core.cluster import reach
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
-# what TensorFlow 2.21's server sent: a SETTINGS frame of 24 bytes, begun
+# the start of a SETTINGS frame of 24 bytes, sent by the server of TensorFlow 2.21
 SETTINGS = bytes.fromhex("000018040000000000000400400000")
 HTTP = b"<!DOCTYPE HTML>\n<html lang"
 
@@ -24,7 +24,7 @@ def host():
 
 @contextlib.contextmanager
 def peer(serve):
-    """A port of this machine; every connection to it is handed to ``serve``."""
+    """A port of this machine; every connection to it is passed to ``serve``."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def accept():
@@ -42,7 +42,7 @@ def peer(serve):
 
 
 def answers(*pieces):
-    """It reads what TensorFlow's own client would send, then sends these."""
+    """A server that reads the request of TensorFlow's client, then sends these pieces."""
 
     def serve(connection):
         assert connection.recv(100).startswith(b"PRI * HTTP/2.0\r\n")
@@ -86,19 +86,19 @@ def holds(connection):
         "stopped: the kernel accepts",
     ],
 )
-def test_which_tasks_respond(host, serve, said):
+def test_responses_of_tasks(host, serve, said):
     with peer(serve) as address:
         began = time.monotonic()
         assert reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": said}
         assert time.monotonic() - began < 1.5
 
 
-def test_no_process(host):
+def test_connection_without_a_process_is_refused(host):
     assert reach.speak_grpc(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
 
 
-def test_a_task_that_ends_during_the_query(host):
-    """A process that was stopped, then killed: the kernel accepted its connection, and no further one."""
+def test_task_that_ends_during_the_query_does_not_respond(host):
+    """A process that was stopped, then killed: the kernel accepted one connection, and no others."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def end():
@@ -110,7 +110,7 @@ def test_a_task_that_ends_during_the_query(host):
         assert reach.speak_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": reach.NO_ANSWER}
 
 
-def test_a_byte_by_byte_response_does_not_extend_the_timeout(host):
+def test_byte_by_byte_response_does_not_extend_the_timeout(host):
     def drips(connection):
         for _ in range(100):
             connection.sendall(b"\0")

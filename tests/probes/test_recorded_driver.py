@@ -1,4 +1,4 @@
-"""The compiled fake driver against tests/raw/h200: what NVML and libcuda of a real, healthy H200 answered to the same calls."""
+"""The compiled fake driver compared with tests/raw/h200, the responses of a real, healthy H200's NVML and libcuda to the same calls."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from gpucheck.core.probes import cuda
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 RECORDED = pathlib.Path(__file__).parents[1] / "raw" / "h200"
-# Answers of the fake driver for which there is no recording: what they look like follows nvml.h only.
+# Functions of the fake driver without a recording, which only follow nvml.h.
 NOT_RECORDED = {
     *("nvmlInit", "nvmlInitWithFlags", "nvmlShutdown"),
     *("nvmlDeviceGetHandleByIndex", "nvmlDeviceGetHandleByPciBusId", "nvmlDeviceGetHandleByUUID"),
@@ -53,7 +53,7 @@ def recorded(name):
     return json.loads((RECORDED / f"{name}.json").read_text())
 
 
-def test_nvml_answers_as_the_recorded_one(driver_folder, tmp_path):
+def test_nvml_of_the_fake_driver_matches_the_recording(driver_folder, tmp_path):
     wanted = recorded("nvml")
     scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})
     env = {**os.environ, **fake_driver.environment(driver_folder, scenario)}
@@ -73,7 +73,7 @@ def test_nvml_answers_as_the_recorded_one(driver_folder, tmp_path):
     assert {call: found[call] for call in wanted if found[call] != wanted[call]} == {}
 
 
-def test_every_answer_of_nvml_is_recorded_or_listed():
+def test_every_nvml_function_is_recorded_or_listed():
     source = (fake_driver.SOURCES / "nvml.c").read_text()
     faked = set(re.findall(r"^(?:int|NUMBER|SORTED|PAIR|REASONS)[ (]\**(nvml\w+)", source, re.MULTILINE))
     unversioned = {re.sub(r"_v\d$", "", name) for name in faked}
@@ -82,7 +82,7 @@ def test_every_answer_of_nvml_is_recorded_or_listed():
 
 
 @pytest.mark.parametrize("answer", recorded("cuda"), ids=lambda answer: json.dumps(answer["env"]))
-def test_libcuda_answers_as_the_recorded_one(answer, driver_host):
+def test_libcuda_of_the_fake_driver_matches_the_recording(answer, driver_host):
     with driver_host(**answer["env"]) as host:
         fact = cuda.read(host)
     assert fact.result_name == (None if answer["cuInit"] == "CUDA_SUCCESS" else answer["cuInit"])

@@ -1,4 +1,4 @@
-"""The cluster of a Slurm step, and that it is the one which TensorFlow's own resolver makes of the same variables."""
+"""The cluster of a Slurm step matches that of TensorFlow's own resolver."""
 
 import importlib.util
 import json
@@ -36,14 +36,14 @@ def env(nodes="n[1-2]", tasks="2(x2)", count=4, rank=0, **more):
     ],
     ids=["range", "product", "backtracking", "sum", "nodes by counts", "tasks of one node", "width"],
 )
-def test_a_list_without_end_is_refused_at_once(nodes, tasks):
+def test_huge_node_lists_are_rejected_quickly(nodes, tasks):
     began = time.monotonic()
     with pytest.raises(slurm.Unusable):
         slurm.step(env(nodes=nodes, tasks=tasks, count=1))
     assert time.monotonic() - began < 0.5
 
 
-def test_the_largest_clusters_are_read():
+def test_node_list_of_a_large_cluster_is_expanded():
     nodes = list(slurm.expand("r[001-100]n[001-100]"))
     assert (len(nodes), nodes[0], nodes[-1]) == (10_000, "r001n001", "r100n100")
 
@@ -61,7 +61,7 @@ RESOLVE = program("slurm_resolve.py")
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 @pytest.mark.slow
-def test_tensorflows_resolver_says_the_same():
+def test_cluster_matches_the_resolver_of_tensorflow():
     done = subprocess.run(
         [sys.executable, "-c", RESOLVE],
         input=json.dumps(STEPS),

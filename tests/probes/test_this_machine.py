@@ -30,7 +30,7 @@ def host():
         yield opened
 
 
-def test_invariants_of_any_machine(host):
+def test_values_of_this_machine_are_plausible(host):
     processors, group = limits.read(host), container.read(host)
     assert processors.cpu_count >= processors.cpu_affinity_count >= 1
     assert 0 < processors.memory_available_bytes <= processors.memory_total_bytes
@@ -45,7 +45,7 @@ def test_invariants_of_any_machine(host):
     assert wsl.read(host).inside is ("microsoft" in host.uname()[1].lower() or host.stat("/dev/dxg") is not None)
 
 
-def test_gpus_as_the_kernel_lists_them(host):
+def test_gpus_of_the_kernel_are_plausible(host):
     module, nodes, bus = kernel_module.read(host), device_nodes.read(host), pci.read(host)
     assert module.loaded is not None
     assert module.loaded or module.gpu_addresses == ()
@@ -57,19 +57,19 @@ def test_gpus_as_the_kernel_lists_them(host):
     assert all(gpu.vendor_id == "0x10de" and gpu.class_code.startswith("0x03") for gpu in bus.gpus)
 
 
-def test_tpu():
+def test_tpu_is_expected_only_with_chips_or_device_nodes():
     with LocalHost(Request(), env={"PATH": os.environ["PATH"]}) as host:
         fact = tpu.read(host)
     assert fact.variables == ()
     assert fact.expected is bool(fact.generations or fact.nodes)
 
 
-def test_environment():
-    env = {"TF_CPP_MIN_LOG_LEVEL": "3", "XLA_FLAGS": "--xla_gpu_autotune_level=0", "XLA_NOBODY_KNOWS": "1"}
+def test_known_variables_are_recorded_and_unknown_ones_are_named():
+    env = {"TF_CPP_MIN_LOG_LEVEL": "3", "XLA_FLAGS": "--xla_gpu_autotune_level=0", "XLA_UNKNOWN_VARIABLE": "1"}
     with LocalHost(Request(), env=env) as host:
         fact = environment.read(host)
     assert fact.variables == {name: env[name] for name in ("TF_CPP_MIN_LOG_LEVEL", "XLA_FLAGS")}
-    assert fact.unrecorded == ("XLA_NOBODY_KNOWS",)
+    assert fact.unrecorded == ("XLA_UNKNOWN_VARIABLE",)
 
 
 def test_this_interpreter(host):
@@ -80,7 +80,7 @@ def test_this_interpreter(host):
 
 
 @pytest.mark.skipif(not pathlib.Path("/usr/bin/python3").exists(), reason="no /usr/bin/python3")
-def test_the_systems_python_is_examined_in_a_child():
+def test_system_python_is_examined_in_a_child():
     version = subprocess.run(["/usr/bin/python3", "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
     with LocalHost(Request(python="/usr/bin/python3")) as host:
         fact = interpreter.read(host)
@@ -88,14 +88,14 @@ def test_the_systems_python_is_examined_in_a_child():
     assert fact.prefix == "/usr"
 
 
-def test_a_program_that_is_no_interpreter():
+def test_program_that_is_not_an_interpreter_is_an_error():
     with LocalHost(Request(python="/bin/false")) as host, pytest.raises(Exception, match=r"^/bin/false could not be examined"):
         interpreter.read(host)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no /usr/bin/python3")
 def test_packages_of_another_interpreter(tmp_path):
-    """A real one under --python: an empty virtual environment beside ours."""
+    """A real interpreter with --python: an empty virtual environment."""
     python = tmp_path / "env/bin/python"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
     with LocalHost(Request(python=str(python))) as host:

@@ -21,7 +21,7 @@ from gpucheck.core.host.child import LocalChild
 from gpucheck.core.host.process import Process
 
 LIMITS = Limits(total=20.0, quiet=1.5, imported=3.0, joined=False, grace=1.0)
-JOINED = Limits(total=14.0, quiet=1.0, imported=1.0, joined=True)  # a look at who listens falls due twice before the end
+JOINED = Limits(total=14.0, quiet=1.0, imported=1.0, joined=True)  # listening workers are checked twice before the end
 NEVER = float("inf")
 
 
@@ -51,7 +51,7 @@ class FakeTime:
 
 
 class Script:
-    """A child that reports each message at its time, in seconds from the start, and ends, or never does."""
+    """A child that sends each message at its time in seconds from the start, and may end."""
 
     def __init__(self, time_, messages, *, ends=NEVER, how="finished", stage=None):
         self._time, self._script, self._how, self._stage = time_, messages, how, stage
@@ -116,7 +116,7 @@ LOST = failed("UnavailableError: gone")
 
 
 def outcome(*scripts, limits=LIMITS, listening=dict, leader=None):
-    """The faults of a job of these workers, and after how many seconds it was over."""
+    """The faults of a job with these workers, and its duration in seconds."""
     fake = FakeTime()
     began = fake.seconds
     workers = [Worker(f"worker {index}", Script(fake, **script), fake.clock()) for index, script in enumerate(scripts)]
@@ -130,7 +130,7 @@ def outcome(*scripts, limits=LIMITS, listening=dict, leader=None):
     [FINE, {"messages": TRAINED, "ends": 0.7, "how": "exited with status 3", "stage": FIT}],
     ids=["all well", "fit fails"],
 )
-def test_a_job_that_trained_has_no_fault(first):
+def test_job_that_trained_has_no_fault(first):
     named, seconds = outcome(first, FINE)
     assert named == []
     assert seconds < 2.0
@@ -151,17 +151,17 @@ def test_a_job_that_trained_has_no_fault(first):
     ],
 )
 @pytest.mark.parametrize("other", [WAITS, LOST], ids=["waits", "lost"])
-def test_the_failed_worker_is_named_and_the_other_is_stopped(script, how, reason, stage, other):
+def test_failed_worker_is_named_and_the_other_is_stopped(script, how, reason, stage, other):
     named, seconds = outcome(other, script)
     assert named == [("worker 1", how, reason, stage)]
-    assert seconds < 3.0  # soon after: the grace
+    assert seconds < 3.0  # soon after the grace period
 
 
 @pytest.mark.parametrize(
     ("first", "second", "named"),
     [
-        (WAITS, IMPORTING, [("worker 1", "stalled", "import")]),  # while the other has gone on
-        (LOST, WAITS, [("worker 1", "stalled", "step 1")]),  # while the other was told so
+        (WAITS, IMPORTING, [("worker 1", "stalled", "import")]),  # while the other continued
+        (LOST, WAITS, [("worker 1", "stalled", "step 1")]),  # the other one reports it as lost
         (WAITS, WAITS, [("worker 0", "stalled", "step 1"), ("worker 1", "stalled", "step 1")]),  # equally far
         ({"messages": TRAINED, "stage": FIT}, FINE, []),
     ],
@@ -188,7 +188,7 @@ def test_time_limit_without_progress(script, seconds, reasons):
     assert seconds < waited < seconds + 1.0
 
 
-def test_out_of_time_is_no_hang():
+def test_timeout_of_the_run_is_not_called_a_hang():
     limits = LIMITS._replace(total=1.0)
     assert [fault[1:3] for fault in outcome(WAITS, WAITS, limits=limits)[0]] == [("late", "not done in time")] * 2
 
@@ -198,29 +198,29 @@ def test_other_workers_of_a_real_cluster_are_awaited_until_the_limit(answers, ho
     said = [{"OTHER_PROGRAM": reach.OTHER_PROGRAM, "NO_ANSWER": reach.NO_ANSWER}.get(answer, answer) for answer in answers]
     given = iter(said)
     named, seconds = outcome(CONNECTING, limits=JOINED, listening=lambda: {"worker 1": next(given, said[-1])})
-    assert [(worker, told, stage) for worker, told, _, stage in named] == [("worker 1", how, "connect")]
+    assert [(worker, found_how, stage) for worker, found_how, _, stage in named] == [("worker 1", how, "connect")]
     assert reason in (None, named[0][2])
     assert seconds > JOINED.total  # longer than the limit without progress once the cluster has formed
 
 
 @pytest.mark.parametrize("other", [None, "refused"])
-def test_a_worker_of_this_run_that_hangs_while_connecting(other):
+def test_hung_worker_of_this_run_is_named_while_connecting(other):
     named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": other, "worker 1": reach.NO_ANSWER})
     reason = "its process on this machine hangs: its port accepts connections but does not respond"
     assert named == [("worker 1", "stalled", reason, "connect")]
 
 
-def test_a_task_that_does_not_listen_prevents_the_cluster():
+def test_task_that_does_not_listen_is_named():
     named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": None, "worker 1": "refused"})
     assert named == [("worker 1", "missing", "not reachable (nothing listens on its address)", "connect")]
 
 
-def test_the_other_worker_is_named_from_tensorflows_message():
+def test_worker_in_the_message_of_tensorflow_is_named():
     problem = "UnavailableError: Error reported from /job:worker/replica:0/task:3: heartbeat timeout"
     assert outcome(failed(problem))[0] == [("worker 3", "lost", problem, "step 1")]
 
 
-def test_the_leader_is_blamed_if_it_no_longer_responds():
+def test_leader_is_named_if_its_heartbeat_times_out():
     problem = (
         "DeadlineExceededError: Collective ops is aborted by: Deadline Exceeded RPC: /tensorflow.CoordinationService/Heartbeat"
     )
@@ -236,7 +236,7 @@ print(json.dumps({"begin": "train", "job": "", "step": "step 1"}), flush=True)
 """
 
 
-def test_real_processes_are_all_gone_afterwards():
+def test_no_real_process_is_left():
     programs = ("time.sleep(600)", "os.kill(os.getpid(), signal.SIGKILL)")
     processes = [Process([sys.executable, "-c", REAL + program], dict(os.environ), report_bytes=1 << 20) for program in programs]
     try:

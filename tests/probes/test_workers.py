@@ -1,4 +1,4 @@
-"""Several real workers with the real TensorFlow: two of one run, those of a cluster that several runs join, and peers that go or never come."""
+"""Several real workers with the real TensorFlow: two of one run, a cluster of several runs, and peers that die or never connect."""
 
 import concurrent.futures
 import http.server
@@ -38,7 +38,7 @@ DIES = program("workers_dies.py")
 
 @pytest.fixture
 def train(tmp_path):
-    """Runs that each start their part of a cluster, at the same time; nothing of them is left."""
+    """Run parts of a cluster at the same time; check that no process is left."""
 
     def one(env, strategies, timeout):
         env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", VARIABLE: str(tmp_path), **env}
@@ -68,7 +68,7 @@ class TestTrained:
     pytestmark = tensorflow
 
     @pytest.mark.slow
-    def test_two_workers_of_one_run(self, train):
+    def test_two_workers_of_one_run_train_together(self, train):
         (run,) = train({}, strategies=())
         assert (run.status, run.reason, run.cluster, run.workers, run.devices) == (
             "passed",
@@ -84,13 +84,13 @@ class TestTrained:
         assert run.accuracy > 0.5
         assert run.worker_versions[0] == run.worker_versions[1]
         assert {"python", "tensorflow", "keras"} <= set(run.worker_versions[0])
-        # Keras 3's fit fails under this strategy, and Keras 2's does not: it is tried
+        # fit fails with this strategy in Keras 3, but not in Keras 2
         assert run.fit_verified is run.worker_versions[0]["keras"].startswith("2")
         assert run.fit_verified or "PerReplica" in run.fit_problem
         assert [(link.workers, link.seconds > 0) for link in run.worker_links] == [(("worker 0", "worker 1"), True)]
 
     @pytest.mark.slow
-    def test_a_chief_and_a_worker_that_are_runs_of_their_own(self, train, cluster):
+    def test_chief_and_worker_of_separate_runs_train_together(self, train, cluster):
         runs = train(*cluster)
         assert [(run.status, run.reason, run.cluster) for run in runs] == [("passed", None, "TF_CONFIG")] * 2
         for run in runs:
@@ -101,7 +101,7 @@ class TestTrained:
             assert run.replicas_equal is True
 
     @pytest.mark.slow
-    def test_a_peer_that_is_killed_in_the_middle(self, train, cluster, tmp_path):
+    def test_killed_peer_is_reported(self, train, cluster, tmp_path):
         (tmp_path / "sitecustomize.py").write_text(DIES)
         survivor, victim = train(*({**env, "PYTHONPATH": str(tmp_path)} for env in cluster))
         assert [(fault.worker, fault.how, fault.reason) for fault in victim.worker_faults] == [
@@ -113,14 +113,14 @@ class TestTrained:
         )
 
     @pytest.mark.slow
-    def test_a_peer_that_never_connects(self, train, cluster):
+    def test_peer_that_never_connects_is_reported(self, train, cluster):
         (run,) = train(cluster[0], timeout=25.0)
         assert (run.status, run.stage) == ("failed", "connect")
         assert run.reason == "worker 0: not reachable (nothing listens on its address)"
         assert run.worker_versions[1] == {}
 
     @pytest.mark.slow
-    def test_an_address_on_which_another_program_answers(self, train, cluster):
+    def test_other_program_on_the_address_of_a_peer_is_reported(self, train, cluster):
         address = json.loads(cluster[0]["TF_CONFIG"])["cluster"]["chief"][0].rpartition(":")
         with http.server.HTTPServer((address[0], int(address[2])), http.server.BaseHTTPRequestHandler) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -131,14 +131,14 @@ class TestTrained:
         ]
 
     @pytest.mark.slow
-    def test_a_peer_that_is_stopped_before_it_answers(self, train, cluster):
+    def test_stopped_peer_that_does_not_respond_is_reported(self, train, cluster):
         address = json.loads(cluster[0]["TF_CONFIG"])["cluster"]["chief"][0].rpartition(":")
         with socket.create_server((address[0], int(address[2]))):
             (run,) = train(cluster[1], timeout=25.0)
         assert [(fault.worker, fault.how) for fault in run.worker_faults] == [("chief 0", "no answer")]
 
 
-def test_waiting_times():
+def test_time_limits_follow_the_measured_speed():
     def of(framework, joined=False, remaining=300.0):
         return workers.limits(FakeHost(remaining=remaining), framework, joined)
 
@@ -156,7 +156,7 @@ def test_waiting_times():
     assert of(REAL, remaining=1.0).total == 0.0
 
 
-def test_a_port_that_is_taken(cluster):
+def test_port_in_use_is_reported(cluster):
     task = json.loads(cluster[1]["TF_CONFIG"])
     address = task["cluster"]["worker"][0]
     host = FakeHost(env=cluster[1], request=Request(strategies=ASKED), peers={address: None})
@@ -181,7 +181,7 @@ def test_reasons_to_skip(framework, env, reason):
     assert (run.status, run.reason, run.strategy) == ("skipped", reason, "multi_worker_mirrored")
 
 
-def test_a_worker_that_could_not_be_started():
+def test_worker_that_fails_to_start_is_reported():
     run = workers.train(FakeHost(request=Request(strategies=ASKED)), REAL, 0)
     assert run.status == "failed"
     assert run.reason == "worker 0, worker 1: not started: no such child in this test"
