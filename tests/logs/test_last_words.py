@@ -40,17 +40,17 @@ def of(log, how="killed by SIGABRT"):
     return last_words(FakeChild(how=how, log=log))
 
 
-def test_the_check_and_the_calls_of_the_thread_that_died():
+def test_last_words_are_the_failed_check_and_the_stack_of_its_thread():
     assert of(CRASHED) == WORDS
 
 
 @pytest.mark.parametrize("how", ["timed out", "finished", "ValueError: x", "could not be killed"])
-def test_only_of_a_child_that_crashed(how):
+def test_only_a_crashed_child_has_last_words(how):
     assert of(CRASHED, how) == ()
 
 
 @table
-def test_workers_that_report_a_reason(line, why):
+def test_fatal_lines_are_last_words_with_a_reason(line, why):
     ending = "Fatal Python error: Aborted\n\nCurrent thread 0x01 (most recent call first):\n  <no Python frame>\n"
     assert of(f"{line}\n{ending}") == (line.strip(),)
     assert fatal(line) == why
@@ -59,22 +59,22 @@ def test_workers_that_report_a_reason(line, why):
 @pytest.mark.parametrize(
     "log", ["", "Fatal Python error: Segmentation fault\n", "E0000 00:00:1.3    7 a.cc:1] Check failed\n", "F"]
 )
-def test_lines_without_information(log):
+def test_logs_without_fatal_lines_have_no_last_words(log):
     assert of(log, "killed by SIGSEGV") == ()
 
 
-def test_the_facts_hold_them():
+def test_facts_have_the_last_words():
     host = FakeHost(children={"framework": FakeChild(how="killed by SIGABRT", stage="import", log=CRASHED)})
     assert tensorflow.read(host).last_words == training.read(host).last_words == WORDS
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_real_crash_of_what_trains(tmp_path):
+def test_last_words_of_a_real_crash(tmp_path):
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow/__init__.py").write_text("import os\ndef crash():\n    os.abort()\ncrash()\n")
     with LocalHost(Request(timeout_seconds=60), env={**os.environ, "PYTHONPATH": str(tmp_path)}) as host:
-        told = training.read(host)
+        fact = training.read(host)
         worker = host.child(WorkerTask("multi_worker_mirrored", "{}", "worker 0", (), False))
         ending, calls = worker.end().how, last_words(worker)
-    assert told.ending == ending == "killed by SIGABRT"
-    assert told.last_words[0] == calls[0] == f'File "{tmp_path}/tensorflow/__init__.py", line 3 in crash'
+    assert fact.ending == ending == "killed by SIGABRT"
+    assert fact.last_words[0] == calls[0] == f'File "{tmp_path}/tensorflow/__init__.py", line 3 in crash'

@@ -58,7 +58,7 @@ def up_to(stage):
     return MESSAGES[: [message.stage for message in MESSAGES].index(stage)]
 
 
-def test_caught_and_recovered():
+def test_experiment_passes_if_caught_and_recovered():
     experiment, _ = made()
     assert (experiment.name, experiment.status, experiment.reason) == ("out_of_memory", "passed", None)
     assert experiment.devices == ("GPU:0",)
@@ -74,33 +74,33 @@ def test_caught_and_recovered():
 
 
 @table
-def test_a_child_that_crashes(stage, how, reason):
+def test_crashed_child_fails_the_experiment(stage, how, reason):
     assert judged(*up_to(stage), how=how, stage=stage) == ("failed", reason)
 
 
-def test_a_child_that_could_not_be_started():
+def test_child_that_fails_to_start_fails_the_experiment():
     assert judged(TensorFlowImported(TensorFlowImport(imported=True)), how="not started: no room") == (
         "failed",
         "the process ended before it requested memory: not started: no room",
     )
 
 
-def test_the_end_of_the_whole_run_is_no_fault():
+def test_timeout_of_the_run_is_not_a_failure():
     assert judged(*up_to("recover"), how="timed out", stage="recover", remaining=0.0) == ("timed_out", "out of time")
 
 
-def test_a_framework_that_no_longer_imports():
+def test_failed_import_fails_the_experiment():
     imported = TensorFlowImported(TensorFlowImport(imported=False, error="libcudnn.so.9: cannot open"))
     assert judged(imported) == ("failed", "the process did not reach training: libcudnn.so.9: cannot open")
 
 
-def test_another_exception_is_not_what_programs_catch():
+def test_other_exception_fails_the_experiment():
     other = Exhausted(2 * GIB, 0.1, "InternalError", "InternalError: out of memory")
     reason = "requesting 2.0 GiB within gpucheck's own limit of 1.0 GiB does not raise ResourceExhaustedError, but InternalError: out of memory"
     assert judged(LIMIT, other, Recovered(2.5)) == ("failed", reason)
 
 
-def test_a_limit_that_does_not_hold():
+def test_memory_limit_that_is_not_enforced():
     given = (LIMIT, Exhausted(2 * GIB, 0.1), Recovered(2.5))
     words = "2.0 GiB were allocated within gpucheck's own limit of 1.0 GiB"
     assert judged(*given) == ("failed", words)
@@ -110,25 +110,25 @@ def test_a_limit_that_does_not_hold():
 
 
 @pytest.mark.parametrize("loss", [2.6, float("nan")])
-def test_another_loss_afterwards(loss):
+def test_different_loss_after_recovery_fails_the_experiment(loss):
     status, reason = judged(LIMIT, EXHAUSTED, Recovered(loss))
     assert status == "failed"
     assert reason.endswith("after a caught out-of-memory error, and 2.5 before")
 
 
 @table
-def test_the_gpu_is_the_one_that_has_trained(device, split, gpu):
+def test_experiment_uses_the_gpu_that_has_trained(device, split, gpu):
     runs = [run("GPU:0", "failed"), run(device)]
     _, asked = made(runs=runs, logical_devices=split)
     assert asked == [ExhaustionTask(gpu)]
 
 
 @pytest.mark.parametrize("runs", [[], [run(status="failed")], [run(backend="jax")], [run(workers=2)]])
-def test_without_a_device_that_trains_nothing_is_tried(runs):
+def test_no_experiment_without_a_device_that_trained(runs):
     assert provoke(FakeHost(), runs) == []
 
 
-def test_a_tpu_has_no_limit():
+def test_tpu_is_skipped():
     (experiment,) = provoke(FakeHost(), [run("TPU:0,TPU:1")])
     assert (experiment.status, experiment.reason) == ("skipped", "TensorFlow can't limit a TPU's memory")
 

@@ -18,12 +18,12 @@ from gpucheck.core.probes.tpu_resolver import TpuResolver
 ENV = {"TPU_NAME": "local"}
 REFUSED = TpuConnected(False, error="NotFoundError: TPU system not found")
 CONNECTED = TpuConnected(True, 4)
-FIRST, LATER = "cuinit-failed", "gpu-libraries-missing"  # what the log of each child says
+FIRST, LATER = "cuinit-failed", "gpu-libraries-missing"  # events in the log of each child
 SECOND = FakeChild(Planned((Job("one_device", ("CPU:0",), skip="no room"),)), log="W0000 Cannot dlopen some GPU libraries.\n")
 
 
 class Machine(FakeHost):
-    """Its first child of TensorFlow's tries the TPU, the second one does not."""
+    """A machine whose first TensorFlow child tries to connect the TPU, and whose second one does not."""
 
     def __init__(self, first, **given):
         super().__init__(env=ENV, **given)
@@ -54,29 +54,29 @@ def first(*messages, how="finished", stage=None):
     ],
     ids=["refused", "hangs", "dies"],
 )
-def test_after_a_failed_connection_another_child_trains(child, error):
+def test_another_child_trains_after_a_failed_connection(child, error):
     machine = Machine(child)
     assert tpu_resolver.read(machine) == TpuResolver(tried=True, connected=False, error=error)
     assert [run.reason for run in training.read(machine).runs] == ["no room"]
 
 
-def test_a_connection_never_gets_more_than_its_limit():
+def test_connection_times_out_at_its_limit():
     assert tpu_resolver.read(Machine(first(how="timed out", stage="tpu"), remaining=3600.0)).error == "no response within 60 s"
 
 
-def test_a_child_that_connected_trains_itself():
+def test_connected_child_trains():
     machine = Machine(first(CONNECTED))
     assert tpu_resolver.read(machine) == TpuResolver(tried=True, connected=True, devices=4)
     assert frameworks.training_child(machine) is machine.first
 
 
-def test_without_a_tpu_attempt_there_is_one_child():
+def test_only_one_child_without_a_connection_attempt():
     machine = Machine(FakeChild(how="killed by SIGSEGV", stage="import"))
     assert tpu_resolver.read(machine) == TpuResolver(tried=False, reason="not reached: TensorFlow's process killed by SIGSEGV")
     assert frameworks.training_child(machine) is machine.first
 
 
-def test_without_training_there_is_no_other_child():
+def test_no_other_child_without_training():
     assert frameworks.training_child(Machine(first(REFUSED), request=Request(smoke=False))) is not SECOND
 
 
@@ -84,7 +84,7 @@ def test_without_training_there_is_no_other_child():
     ("child", "kinds"),
     [
         (first(CONNECTED), [FIRST]),
-        (first(REFUSED), [LATER]),  # the error is reported; the rest is only about the TPU
+        (first(REFUSED), [LATER]),  # the error is reported; the rest of its log is about the TPU only
         (first(how="timed out", stage="tpu"), [LATER]),
         (first(how="killed by SIGABRT", stage="tpu"), [FIRST, LATER]),
     ],
@@ -95,7 +95,7 @@ def test_children_whose_log_is_read(child, kinds):
 
 
 def proven(address, **settings):
-    """What a whole check with the real TensorFlow finds of a TPU at that address, and what it trains."""
+    """The result of the connection to a TPU at this address, and the training runs, in a check with the real TensorFlow."""
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TPU_NAME": address}
     with LocalHost(Request(allow_cpu=True, timeout_seconds=240, **settings), env=env) as host:
         fact = training.read(host)
@@ -108,25 +108,25 @@ class TestTensorFlow:
     pytestmark = MARKS
 
     @pytest.mark.slow
-    def test_the_cpu_is_trained_beside_a_tpu_that_is_not_there(self):
+    def test_cpu_trains_if_the_tpu_is_missing(self):
         resolver, runs = proven("local", logical_devices=3, strategies=("mirrored", "tpu"))
         assert (resolver.tried, resolver.connected) == (True, False)
         assert runs == [("mirrored", ("CPU:0", "CPU:1", "CPU:2"), "passed"), ("tpu", (), "skipped")]
 
     @pytest.mark.slow
-    def test_the_cpu_is_trained_beside_a_tpu_that_does_not_answer(self):
+    def test_cpu_trains_if_the_tpu_does_not_respond(self):
         resolver, runs = proven("grpc://127.0.0.1:9", strategies=("one_device",))
         assert resolver == TpuResolver(tried=True, connected=False, error="no response within 60 s")
         assert runs == [("one_device", ("CPU:0",), "passed")]
 
     @pytest.mark.parametrize(("wanted", "cpus"), [(0, ["CPU:0"]), (2, ["CPU:0", "CPU:1"])])
     @pytest.mark.slow
-    def test_a_process_that_connected_trains_on_the_cpu_too(self, wanted, cpus):
+    def test_connected_process_also_trains_on_the_cpu(self, wanted, cpus):
         runs = printed_by(CONNECTED_TO_A_TPU, str(wanted))
         assert [run["devices"] for run in runs if run["strategy"] == "one_device"] == [[name] for name in cpus]
         assert {run["status"] for run in runs if run["strategy"] != "tpu"} == {"passed"}
         assert [run["devices"] for run in runs if run["strategy"] == "tpu"] == [["TPU:0", "TPU:1"]]
 
 
-# What connecting does to TensorFlow, without a TPU: afterwards its devices can't be set up any more.
+# The effect of a connection on TensorFlow, without a TPU: its devices can't be configured afterwards.
 CONNECTED_TO_A_TPU = program("tpu_connection_connected_to_a_tpu.py")
