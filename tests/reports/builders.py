@@ -69,7 +69,7 @@ def eight(*changes, runs, judgements=(), gpus=None):
 
 
 def with_garbage(report):
-    """Strings that JSON could not carry into the facts (lone surrogates) are put in afterwards."""
+    """Insert strings that JSON can't represent (lone surrogates) into the facts."""
 
     def replace(value):
         if type(value) is str:

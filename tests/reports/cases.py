@@ -1,4 +1,4 @@
-"""The reports that every format renders: those of ``reports.json``, some of them with more that JSON cannot say; and situations."""
+"""The reports that every format renders: those of ``reports.json``, some with changes that JSON can't express; and situations."""
 
 import functools
 import json
@@ -18,7 +18,7 @@ def situation(
     machine="h200", changes=(), runs=None, each_run=None, experiments=None, gpus=None, findings=(), others=(), late=None, request=None,
     **figures,
 ):  # fmt: skip
-    """A recorded machine with changes. A job and a GPU say how they differ from one that passed; an ``alone`` job says all it has."""
+    """A recorded machine with changes. A job and a GPU have only differences from a passed one; an ``alone`` job has all fields."""
     changes = dict(changes)
     if gpus is not None:
         devices = [{"name": "CPU:0", "kind": "CPU"}, *({"name": f"GPU:{index}", "kind": "GPU"} for index in range(len(gpus)))]
@@ -44,12 +44,12 @@ def job(alone=False, **run):
 
 
 def unfound(status, count, reason, name):
-    """Rules that found nothing."""
+    """Outcomes of rules without findings."""
     return others(Status(status), count, reason, name=name)
 
 
 def judgement(code="blamed", summary="It.", evidence=(), fix=(), affects=(), explains=(), **more):
-    """A finding; ``evidence`` may be the name of a fact alone."""
+    """A finding; ``evidence`` may be just the name of a fact."""
     severity, scope = Severity(more.get("severity", "error")), Scope(more.get("scope", "environment"))
     made = rule(code, severity, scope, explains=explains, row=more.get("row", "gpu-not-detected"))
     shown = [(evidence, "x", 1)] if isinstance(evidence, str) else evidence
@@ -110,7 +110,7 @@ def strict():
 
 
 def muted():
-    """A muted cause: what follows from it counts; and a mute that is over."""
+    """A muted cause, whose consequences still count, and an expired mute."""
     made = cusolver()
     cause, warning, follower = made.findings
     cause = msgspec.structs.replace(cause, muted="the image is being rebuilt until 2999-12-31")

@@ -12,7 +12,7 @@ INJECTION = "NVIDIA ::error title=x::pwned\n::set-output name=a::b | 'x'=1 <scri
 
 
 def many(count, text, severity=Severity.ERROR):
-    """A report with that many root causes, each as long as ``text`` makes it."""
+    """A report with a number of root causes, each with this text."""
     return report(
         "h200",
         judgements=[
@@ -37,7 +37,7 @@ def dirty():
 
 
 def named(name):
-    """Eight GPUs with a name, one of them lost, and a training run that failed with it in its reason."""
+    """Eight GPUs with this name, one of them lost, and a failed training run with the name in its reason."""
     from reports.builders import PASSED, gpu
 
     failed = {**PASSED, "status": "failed", "stage": "first step", "reason": f"{name} is gone", "devices": [f"GPU:{name}:0"]}
@@ -84,7 +84,7 @@ LINES = (
 
 
 def secretive():
-    """Secrets in facts, log lines, evidence, summaries, fixes, training runs, gaps and probes' problems."""
+    """A report with secrets in facts, log lines, evidence, summaries, fixes, training runs, gaps and probes' problems."""
     home = f"/home/{USER}"
     runs = [
         {

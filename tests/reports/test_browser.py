@@ -1,6 +1,6 @@
-"""The page in a real browser: accessible (axe), complete in print, with commands to copy, and as recorded.
+"""The page in a real browser: accessible (axe), complete in print, with commands to copy, and matching its recorded picture.
 
-Needs the extra browser. `make goldens` takes the pictures of tests/reports/pixels anew where it is installed.
+Needs the extra browser. `make goldens` renews the pictures of tests/reports/pixels if it is installed.
 """
 
 import importlib.util
@@ -32,7 +32,7 @@ LARGEST_BYTES = 300_000
 LARGEST_PAGES = 5  # A4
 PICTURES = pathlib.Path(__file__).parent / "pixels"
 LOOKS = {"fail-gpu-3": (1100, "light"), "pass-8-gpus": (1100, "dark"), "unknown": (390, "light")}
-SHRUNK = 4  # pixels of the page for one of the picture: how letters are smoothed is not what is compared
+SHRUNK = 4  # pixels of the page for one of the picture, so that font smoothing does not matter
 SEEN_DIFFERENCE = 16  # of 255, in one colour
 TOLERATED = 0.002  # of all pixels
 LOST = """() => ({
@@ -70,7 +70,7 @@ def opened(browser, folder, case, width=1100, scheme="light"):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("case", [*SEEN, *OTHERS])
-def test_axe_finds_nothing(browser, tmp_path, case, scheme):
+def test_axe_finds_no_violations(browser, tmp_path, case, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
     for width in (1100, 390):
@@ -84,7 +84,7 @@ def test_axe_finds_nothing(browser, tmp_path, case, scheme):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("case", SEEN)
-def test_paper_keeps_every_fix_and_every_column(browser, tmp_path, case, scheme):
+def test_print_has_every_fix_and_every_column(browser, tmp_path, case, scheme):
     shown = opened(browser, tmp_path, case, PAPER_PIXELS, scheme)
     shown.emulate_media(media="print")
     shown.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -99,7 +99,7 @@ def test_paper_keeps_every_fix_and_every_column(browser, tmp_path, case, scheme)
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext: apt-get install poppler-utils")
 @pytest.mark.parametrize("case", [*SEEN, *OTHERS])
-def test_paper_has_at_most_five_pages_and_a_finding_on_the_first(browser, tmp_path, case):
+def test_print_has_at_most_five_pages_and_a_finding_on_the_first(browser, tmp_path, case):
     shown = opened(browser, tmp_path, case)
     shown.pdf(path=tmp_path / "page.pdf", format="A4", prefer_css_page_size=True)
     shown.context.close()
@@ -110,7 +110,7 @@ def test_paper_has_at_most_five_pages_and_a_finding_on_the_first(browser, tmp_pa
 
 
 @pytest.mark.parametrize("case", LOOKS)
-def test_the_page_looks_as_it_looked(browser, tmp_path, case, request):
+def test_page_matches_its_recorded_picture(browser, tmp_path, case, request):
     from PIL import Image, ImageChops
 
     width, scheme = LOOKS[case]
@@ -133,7 +133,7 @@ def test_the_page_looks_as_it_looked(browser, tmp_path, case, request):
     assert changed <= TOLERATED, f"{changed:.1%} of the pixels differ: look at {tmp_path}/now.png"
 
 
-def test_a_command_is_copied(browser, tmp_path):
+def test_command_is_copied_to_the_clipboard(browser, tmp_path):
     shown = opened(browser, tmp_path, "fail-gpu-3")
     shown.context.grant_permissions(["clipboard-read", "clipboard-write"])
     command = shown.locator("pre").first.inner_text()
@@ -144,5 +144,5 @@ def test_a_command_is_copied(browser, tmp_path):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_page_is_small(case):
+def test_page_is_small(case):
     assert len(page.render(CASES[case]()).encode()) <= LARGEST_BYTES

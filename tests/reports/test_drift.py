@@ -1,4 +1,4 @@
-"""Drift on a screen, as JSON and as Markdown."""
+"""Drift on a terminal, as JSON and as Markdown."""
 
 import json
 
@@ -17,7 +17,7 @@ def found(*changes, left=()):
 KERAS = ("TensorFlow and Keras", "Keras", "3.15.1", "3.4.1")
 
 
-def test_terminal():
+def test_drift_on_a_terminal():
     text = drift.render(found(KERAS, ("limits", "open files", "1024", None)), **LOOK)
     assert text == (
         "TensorFlow and Keras\n"
@@ -34,26 +34,26 @@ def test_terminal():
     )
 
 
-def test_no_difference_is_silence():
+def test_no_difference_prints_nothing():
     same = found(left=("training: not checked with --quick",))
     assert drift.render(same, **LOOK) == ""
     assert drift.render_markdown(same) == ""
     assert json.loads(json_report.render(same))["changes"] == []
 
 
-def test_verbose_says_what_was_not_compared():
+def test_verbose_lists_what_was_not_compared():
     text = drift.render(found(left=("training: not checked with --quick",)), **{**LOOK, "verbose": True})
     assert text.startswith("not compared\n  training: not checked with --quick\n")
 
 
-def test_ascii_is_ascii_and_nothing_reaches_the_terminal_as_a_command():
+def test_output_is_ascii_without_control_characters():
     text = drift.render(found(("limits", "öde\x1b[31m", "1", "2")), **{**LOOK, "ascii": True})
     assert text.isascii()
     assert "\x1b" not in text
     assert "1 -> 2" in text
 
 
-def test_json():
+def test_drift_as_json():
     got = json.loads(json_report.render(found(KERAS)))
     assert got["baseline"] == "good.json"
     assert got["changes"] == [
@@ -61,20 +61,20 @@ def test_json():
     ]
 
 
-def test_markdown_cells_stay_cells():
+def test_markdown_cells_are_escaped():
     text = drift.render_markdown(found(("environment variables", "XLA_FLAGS", '"a|b\n<x>"', None)))
     assert '| XLA_FLAGS | "a\\|b &lt;x>" | absent |' in text
     assert "### environment variables" in text
 
 
-def test_a_speed_is_reported_with_its_direction():
+def test_speed_is_reported_with_its_ratio():
     speed = Change(group="training speed", what="s", old="300", new="900", note="3.0 times as fast", why="w")
     made = Drift(baseline="a", current="b", changes=(speed,), not_compared=())
     assert "  s: 300 → 900, 3.0 times as fast\n" in drift.render(made, **LOOK)
     assert "| s | 300 | 900, 3.0 times as fast |" in drift.render_markdown(made)
 
 
-def test_a_value_without_end_is_cut_with_its_size():
+def test_huge_value_is_truncated_with_its_size():
     change = ("environment variables", "FLAGS", "a" * 5_000_000, "b")
     for text in (drift.render(found(change), **LOOK), drift.render_markdown(found(change))):
         assert 1900 < len(text) < 3000

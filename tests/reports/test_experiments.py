@@ -1,6 +1,6 @@
-"""What experiments measured, with names and units, and the conclusion of --full: only measured values.
+"""The figures of experiments, with names and units, and the conclusion of --full, which has only measured values.
 
-Whole reports stand in the files of ``test_goldens.py``.
+Complete reports are in the files of ``test_goldens.py``.
 """
 
 import pytest
@@ -28,7 +28,7 @@ def test_text_of_an_experiment_is_not_markup():
     assert "Experiments" not in markdown.render(report("h200")) + html.render(report("h200"))
 
 
-def test_in_tables_and_as_evidence():
+def test_figures_in_tables_and_as_evidence():
     made = situation(**SITUATIONS["experiments"])
     row = "| memory after clear | GPU:0 | failed: memory is not given back | least growth of a round 64 MiB |"
     assert row in markdown.render(made, facts=False).splitlines()
@@ -37,7 +37,7 @@ def test_in_tables_and_as_evidence():
     assert evidence(seen, made).startswith("experiment input pipeline JPEG decode seconds per sample: ")
 
 
-def test_a_soak_is_shown_without_being_asked_for_more():
+def test_requested_soak_is_shown_without_verbose():
     figures = {
         "computations": 42,
         "rounds": 298,
@@ -88,12 +88,12 @@ def said(name, devices=("GPU:0",), status="passed", reason=None, **figures):
         ("memory_after_clear", ("GPU:0",), {}, "fine", "Memory is released after clear_session."),
     ],
 )  # fmt: skip
-def test_a_sentence_of_what_was_measured(name, devices, figures, kind, words):
+def test_sentence_for_measured_figures(name, devices, figures, kind, words):
     ((got_kind, text),) = said(name, devices, **figures)
     assert (got_kind, text[: len(words)]) == (kind, words)
 
 
-def test_more_work_per_device_where_it_helped():
+def test_larger_batch_is_suggested_if_it_scaled_better():
     kinds = [kind for kind, _ in said("scaling", GPUS, scaling_efficiency=0.5, doubled_batch_scaling_efficiency=0.8)]
     assert kinds == ["limits", "change"]
 

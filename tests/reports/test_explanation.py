@@ -1,4 +1,4 @@
-"""The result for a log: an unexplained exception is shown beside any warnings."""
+"""The result for a log: an unexplained exception is shown together with any warnings."""
 
 import pytest
 from case_files import table
@@ -25,7 +25,7 @@ ENDS = [
 
 @table
 @pytest.mark.parametrize("raised", ENDS)
-def test_the_fatal_error_is_shown_beside_warnings(before, code, raised):
+def test_fatal_error_is_shown_with_warnings(before, code, raised):
     text = shown(f"{before}\n{TRACEBACK}{raised}\n")
     assert HEADING in text
     assert text.index(raised[:40]) < text.index(code)
@@ -33,7 +33,7 @@ def test_the_fatal_error_is_shown_beside_warnings(before, code, raised):
 
 @table
 @pytest.mark.parametrize("raised", ENDS)
-def test_a_missing_gpu_is_not_the_cause_where_something_else_ended_the_program(before, code, raised):
+def test_missing_gpu_is_not_the_cause_if_another_error_ended_the_program(before, code, raised):
     assert code in shown(before)
     text = shown(f"{before}\n{TRACEBACK}{raised}\n")
     assert code not in text
@@ -41,19 +41,19 @@ def test_a_missing_gpu_is_not_the_cause_where_something_else_ended_the_program(b
     assert raised[:40] in text
 
 
-def test_an_error_after_the_warning_is_shown_and_one_before_is_not():
+def test_only_errors_after_the_warning_are_shown():
     text = shown(f"ERROR: mirror 1\n{CUINIT}\nmake: *** [train] Error 1")
     assert "make: *** [train] Error 1" in text
     assert "mirror 1" not in text
 
 
-def test_the_last_exception_is_shown_however_many_were_caught_before():
+def test_last_exception_is_shown_after_many_caught_ones():
     caught = [f"{name}Error: try again" for name in ("Am", "Bn", "Co", "Dp", "Eq", "Fr", "Gs", "Ht", "Iu", "Jv")]
     assert "ZooError: the end" in shown("\n".join([CUINIT, *caught, "ZooError: the end"]))
 
 
 @table
-def test_nothing_is_added_to_what_is_known(text):
+def test_known_causes_are_shown_without_suspects(text):
     assert HEADING not in shown(text)
 
 

@@ -26,7 +26,7 @@ EVERY = {**CASES, "long": long, "dirty": dirty, "named": lambda: named(INJECTION
 every_report = pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
 
 
-# GitHub: one escaped command a line, as the runner's ActionCommand reads it
+# GitHub: one escaped command per line, in the format of the runner's ActionCommand
 
 
 def commands(made):
@@ -43,14 +43,14 @@ def commands(made):
 
 
 @every_report
-def test_github_lines_are_commands_of_ours(make):
+def test_github_lines_are_valid_commands(make):
     kinds = [command for command, _, _ in commands(make())]
     assert kinds
     assert max(map(kinds.count, kinds)) <= 10
     assert not CONTROL_CHARACTERS.search(github.render(make()))
 
 
-def test_github_keeps_an_injection_as_text_and_counts_the_rest():
+def test_github_escapes_injections_and_counts_omitted_findings():
     ((kind, title, message),) = commands(named(INJECTION))
     assert (kind, title) == ("error", "gpu-lost")
     assert message.startswith(INJECTION + " has fallen off the bus.")
@@ -60,7 +60,7 @@ def test_github_keeps_an_injection_as_text_and_counts_the_rest():
     assert "cause-of-trouble-24" in lines[-1][2]
 
 
-def test_github_summary_fits():
+def test_github_summary_respects_its_size_limit():
     made = many(3, "long text " * 50, Severity.WARNING)
     assert "# gpucheck: warn" in github.summary(made)
     assert "## Facts" not in github.summary(made)
@@ -81,7 +81,7 @@ def junit_cases(made):
 
 
 @every_report
-def test_junit_has_a_case_per_rule_and_run_and_its_counts_add_up(make):
+def test_junit_has_a_case_per_rule_and_run_with_matching_counts(make):
     made = make()
     xml = junitparser.JUnitXml.fromstring(junit.render(made).encode())
     assert [len(list(suite)) for suite in xml] == [len(made.outcomes), len(made.training), 1]
@@ -92,13 +92,13 @@ def test_junit_has_a_case_per_rule_and_run_and_its_counts_add_up(make):
     assert written == [(suite.tests, suite.failures, suite.errors, suite.skipped) for suite in xml]
 
 
-def test_junit_distinguishes_equal_runs_and_an_empty_finding_is_an_error():
+def test_junit_numbers_equal_runs_and_reports_an_empty_finding_as_error():
     made = CASES["pass-h200"]()
-    odd = msgspec.structs.replace(made.outcomes[0], status=Status.FOUND)
-    cases = junit_cases(msgspec.structs.replace(made, training=(made.training[0],) * 3, outcomes=(odd,)))
+    unusual = msgspec.structs.replace(made.outcomes[0], status=Status.FOUND)
+    cases = junit_cases(msgspec.structs.replace(made, training=(made.training[0],) * 3, outcomes=(unusual,)))
     names = [name for suite, name in cases if suite == "gpucheck.training"]
     assert names == ["one_device on GPU:0 (float32)", "one_device on GPU:0 (float32) #2", "one_device on GPU:0 (float32) #3"]
-    assert cases["gpucheck.rules", odd.code] == "error"
+    assert cases["gpucheck.rules", unusual.code] == "error"
 
 
 # Prometheus
@@ -118,7 +118,7 @@ def samples(made):
 
 
 @every_report
-def test_prometheus_is_read_by_its_parser(make):
+def test_prometheus_text_is_valid(make):
     made = make()
     values = samples(made)
     verdicts = {dict(labels)["verdict"]: value for (name, labels), value in values.items() if name == "verdict"}
@@ -126,7 +126,7 @@ def test_prometheus_is_read_by_its_parser(make):
     assert values["exit_code", frozenset()] == made.exit_code
     text = prometheus.render(made)
     kinds = re.findall(r"^# TYPE (\S+) (\S+)$", text, flags=re.MULTILINE)
-    assert {kind for _, kind in kinds} == {"gauge"}  # what ends in _total or _info by type would not be ours
+    assert {kind for _, kind in kinds} == {"gauge"}  # counters or info metrics would have a suffix in their name
     assert len({name for name, _ in kinds}) == len(kinds)
     assert not CONTROL_CHARACTERS.search(text)
     help_texts = [
@@ -136,7 +136,7 @@ def test_prometheus_is_read_by_its_parser(make):
 
 
 @pytest.mark.parametrize(("level", "count"), [(-1, 0), (0, 1)])
-def test_prometheus_accuses_no_node_of_a_limit_of_the_process_that_checks(level, count):
+def test_prometheus_does_not_report_process_limits_as_node_faults(level, count):
     made = situation(request={"level": level}, findings=[{"code": "process-limit-too-low", "scope": "host"}])
     (line,) = re.findall(r"^gpucheck_finding{.*$", prometheus.render(made), flags=re.MULTILINE)
     assert line.endswith(f" {count}.0")
@@ -146,12 +146,12 @@ def test_prometheus_labels_do_not_grow_without_bound():
     text = prometheus.render(secretive())
     assert all(line.startswith("gpucheck_gpu_info{") for line in text.splitlines() if UUID in line)  # one series for each GPU
     assert "fallen off" not in text
-    odd = samples(msgspec.structs.replace(CASES["quick"](), started_at="yesterday"))
-    assert not any(name == "run_start_timestamp_seconds" for name, _ in odd)
+    unusual = samples(msgspec.structs.replace(CASES["quick"](), started_at="yesterday"))
+    assert not any(name == "run_start_timestamp_seconds" for name, _ in unusual)
 
 
 @table
-def test_a_probe_whose_child_gave_no_answer_could_not_look(name, silent):
+def test_probe_whose_child_did_not_respond_has_no_success(name, silent):
     values = {
         dict(labels)["probe"]: value
         for (metric, labels), value in samples(situation(**SITUATIONS[name])).items()
@@ -162,12 +162,12 @@ def test_a_probe_whose_child_gave_no_answer_could_not_look(name, silent):
 
 # Nagios, node-problem-detector, Kubernetes' termination message
 
-# 'label'=value[UOM];[warn];[crit];[min];[max], as the plugin development guidelines have it
+# 'label'=value[UOM];[warn];[crit];[min];[max], as in the plugin development guidelines
 DATUM = re.compile(r"'[^'=|]+'=-?\d+(?:\.\d+)?(?:e[+-]\d+)?(?:s|us|ms|%|B|KB|MB|TB|c)?(?:;[\d.:@~]*){0,4}")
 
 
 @every_report
-def test_nagios_has_its_form_and_limit(make):
+def test_nagios_output_has_a_valid_format_and_size(make):
     text = nagios.render(make())
     assert len(text.encode()) <= 4096
     first, *rest = text.rstrip("\n").split("\n")
@@ -181,7 +181,7 @@ def test_nagios_has_its_form_and_limit(make):
 
 
 @every_report
-def test_messages_of_nodes_and_pods_fit(make):
+def test_node_and_termination_messages_respect_their_limits(make):
     line = npd.render(make())
     assert len(line.encode()) <= 80
     assert line.removesuffix("\n").isprintable()
@@ -196,7 +196,7 @@ def test_messages_of_nodes_and_pods_fit(make):
 
 
 @every_report
-def test_json_is_the_report(make):
+def test_json_contains_the_report(make):
     made = make()
     text = format_json.render(made)
     assert text.startswith('{\n  "schema_version": "')
@@ -205,7 +205,7 @@ def test_json_is_the_report(make):
     assert [finding["code"] for finding in json.loads(text)["findings"]] == [finding.code for finding in made.findings]
 
 
-def test_json_of_what_json_has_no_form_for():
+def test_json_replaces_values_without_a_json_form():
     run = TrainingRun(strategy="x", devices=(), replicas=1, precision="float32", status="failed", step_seconds=float("inf"))
     facts = {"environment": {"paths": ["/tmp/\udcff"], "huge": 1 << 70, "vast": 1 << 5000, "\udcfe": True}}
     for made in (msgspec.structs.replace(report("h200"), training=(run,)), msgspec.structs.replace(report("h200"), facts=facts)):

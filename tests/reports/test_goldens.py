@@ -1,6 +1,6 @@
-"""Every report of ``cases.py`` in every format, and the situations of ``situations.json`` in full, as recorded in files.
+"""Every report of ``cases.py`` in every format, and the situations of ``situations.json`` in full, match the recorded files.
 
-``--update-goldens`` writes them anew; read the difference before keeping it.
+``--update-goldens`` rewrites them; review the diff.
 """
 
 import importlib
@@ -50,11 +50,11 @@ def situations():
 
 
 @pytest.mark.parametrize("texts", [cases, situations])
-def test_reports_are_as_recorded(texts, request):
+def test_reports_match_recorded_files(texts, request):
     folder = GOLDEN / "situations" if texts is situations else GOLDEN
     printed = dict(texts())
     uncleaned = [name for name, text in printed.items() if text.encode(errors="ignore").decode() != text]
-    assert uncleaned == [], "a fact may hold lone surrogates: a format cleans what it prints (reports/shared/words.py)"
+    assert uncleaned == [], "facts can contain lone surrogates, so formats must clean their output (reports/shared/words.py)"
     if request.config.getoption("--update-goldens"):
         folder.mkdir(exist_ok=True)
         for path in folder.glob("*.*"):

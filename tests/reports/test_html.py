@@ -1,4 +1,4 @@
-"""The page, read by a strict HTML parser, and by a browser where there is one."""
+"""The page, read by a strict HTML parser, and by a browser if installed."""
 
 import functools
 import html
@@ -38,7 +38,7 @@ def texts(tree, tag):
 
 
 @pytest.mark.parametrize("case", ALL)
-def test_a_page_is_valid_and_fetches_nothing(case):
+def test_page_is_valid_and_self_contained(case):
     text, tree = page_of(case)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
     identifiers = [element.get("id") for element in tree.iter() if element.get("id")]
@@ -63,7 +63,7 @@ def test_text_from_the_machine_is_escaped():
     assert CONTROL not in page_of("dirty")[0]
 
 
-def test_findings_evidence_and_commands():
+def test_page_has_findings_evidence_and_commands():
     made = cusolver()
     tree = parse(page.render(made))
     causes = [finding for finding in made.findings if finding.explained_by is None]
@@ -76,7 +76,7 @@ def test_findings_evidence_and_commands():
     assert any("tensorflow-lists-no-gpu" in text for text in texts(tree, "li"))
 
 
-def test_every_fact_is_there():
+def test_page_has_every_fact():
     made = CASES["pass-h200"]()
     _, tree = page_of("pass-h200")
     paths, values = texts(tree, "dt"), texts(tree, "dd")
@@ -91,16 +91,16 @@ def test_bars_show_rates_only_where_they_differ():
     assert list(page_of("pass-h200")[1].iter(XHTML + "i")) == []  # 3,650 and 3,650 samples/s
 
 
-def test_the_same_report_is_the_same_page():
+def test_page_is_deterministic():
     assert page.render(CASES["fail-gpu-3"]()) == page_of("fail-gpu-3")[0]
 
 
-def test_secrets():
+def test_secrets_are_redacted():
     assert set(leaks(html.unescape(page_of("secretive")[0]))) == SECRETS.keys()
     assert leaks(html.unescape(page.render(redacted()))) == []
 
 
-def test_a_bar_takes_any_number():
+def test_bars_accept_any_number():
     made = CASES["pass-h200"]()
     rates = (float("inf"), float("nan"), 0.0, None, 10.0, 1000.0)
     runs = tuple(msgspec.structs.replace(made.training[0], strategy="显存 <b>", samples_per_second=rate) for rate in rates)
@@ -109,7 +109,7 @@ def test_a_bar_takes_any_number():
 
 
 def browse(path, *options):
-    """What chromium makes of a page: its document after the scripts, and what it wrote to the console."""
+    """The page in chromium: its document after the scripts, and the console's messages."""
     done = subprocess.run(
         [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={path.parent}/profile",
          "--virtual-time-budget=2000", *options, "--dump-dom", path.as_uri()],
@@ -134,22 +134,22 @@ LIGHT, DARK = "rgb(251, 250, 247)", "rgb(20, 23, 28)"
         pytest.param("dirty", 360, 1, LIGHT, marks=pytest.mark.slow),
     ],
 )
-def test_in_a_browser(tmp_path, case, width, scheme, paper):
+def test_page_works_in_a_browser(tmp_path, case, width, scheme, paper):
     (tmp_path / "page.html").write_text(page.render(ALL[case]()).replace("</body>", TRY), encoding="utf-8")
     path = tmp_path / "frame.html"
     path.write_text(FRAME.replace("WIDTH", str(width)), encoding="utf-8")
     document, console = browse(path, "--window-size=1200,900", f"--blink-settings=preferredColorScheme={scheme}")
     assert console == []
-    told = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", document, flags=re.DOTALL)[1]))
+    result = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", document, flags=re.DOTALL)[1]))
     gpus = len(ALL[case]().facts["gpus"].gpus)
-    assert told["focused"]
-    assert told["all"] == told["again"] > 100
-    assert told["none"] == []
-    assert told["found"] == [f"gpus[{number}].uuid" for number in range(gpus)]
-    assert told["open"] == 1
-    assert told["count"] == ("1 value" if gpus == 1 else f"{gpus} values")
-    assert told["overflow"] <= 0  # no sideways scrolling
-    assert (told["width"], told["paper"]) == (width, paper)
+    assert result["focused"]
+    assert result["all"] == result["again"] > 100
+    assert result["none"] == []
+    assert result["found"] == [f"gpus[{number}].uuid" for number in range(gpus)]
+    assert result["open"] == 1
+    assert result["count"] == ("1 value" if gpus == 1 else f"{gpus} values")
+    assert result["overflow"] <= 0  # no sideways scrolling
+    assert (result["width"], result["paper"]) == (width, paper)
 
 
 def test_muted_findings_and_concurrent_training():
@@ -158,7 +158,7 @@ def test_muted_findings_and_concurrent_training():
     assert "at the same time" not in page_of("pass-h200")[0]
 
 
-def test_a_shared_page_says_that_its_commands_cannot_be_typed():
+def test_redacted_page_warns_that_its_commands_are_redacted():
     text = page.render(redacted())
     assert "Redacted for sharing" in text
     assert re.search(r"<pre [^>]*data-redacted><code>ssh user-\d+@host-\d+", text)

@@ -14,7 +14,7 @@ def outside_code(text):
 
 
 @pytest.mark.parametrize("make", [*CASES.values(), long, dirty, lambda: named(INJECTION)], ids=[*CASES, "long", "dirty", "named"])
-def test_nothing_of_the_machine_is_markup(make):
+def test_text_from_the_machine_is_escaped(make):
     text = markdown.render(make())
     text.encode("utf-8")
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text)
@@ -25,16 +25,16 @@ def test_nothing_of_the_machine_is_markup(make):
     assert prose.count("<details>") == prose.count("</details>")
 
 
-def test_secrets():
+def test_secrets_are_redacted():
     assert leaks(markdown.render(redacted())) == []
 
 
-def test_a_command_with_backticks_stays_in_its_fence():
+def test_command_with_backticks_stays_in_its_fence():
     text = markdown.render(many(1, "```\nnot code"), facts=False)
     assert "````sh\n   echo ```\n   not code\n   ````" in text
 
 
-def test_it_fits_into_an_issue():
+def test_report_fits_into_a_github_issue():
     assert "## Facts" in markdown.render(CASES["fail-gpu-3"]())
     assert len(markdown.render(CASES["fail-gpu-3"]())) < 65_000
     assert "Left out, being too long:" in markdown.render(many(1, "x" * 200_000))

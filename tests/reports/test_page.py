@@ -44,7 +44,7 @@ ROW = ROWS[RULE.row]
 GOLDEN = pathlib.Path(__file__).parent / "golden" / "pages"
 
 
-def test_as_recorded():
+def test_page_matches_recorded_files():
     assert page.render(PAGE, RULE, ROW, width=48, color=False, ascii=False) == (GOLDEN / "moon.txt").read_text()
     assert json.loads(page.render_json(PAGE, RULE, ROW)) == json.loads((GOLDEN / "moon.json").read_text())
     assert page.render(PAGE, RULE, ROW, width=48, color=False, ascii=True).isascii()

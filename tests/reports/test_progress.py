@@ -19,7 +19,7 @@ class Terminal(io.StringIO):
         return True
 
     def shown(self):
-        """What the one line shows, as a terminal would."""
+        """The line as a terminal shows it."""
         line = ""
         for piece in self.getvalue().split("\r"):
             line = piece + line[len(piece) :]
@@ -39,7 +39,7 @@ def clock():
     return Clock()
 
 
-def test_nothing_for_a_run_that_is_done_at_once(clock):
+def test_no_progress_for_a_short_run(clock):
     stream = Terminal()
     progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 0.4
@@ -68,7 +68,7 @@ def test_nothing_for_a_run_that_is_done_at_once(clock):
         ([Activity("backend", "import")], 2, "[2/4] Importing JAX or PyTorch · 2 s (usually 2 to 7)"),
     ],
 )
-def test_says_what_is_awaited_and_how_long_that_takes(clock, doing, seconds, line):
+def test_line_names_the_pending_stage_and_its_usual_duration(clock, doing, seconds, line):
     stream = Terminal()
     progress = Progress(Request(), stream, clock, lambda: 100)
     progress.update(["tensorflow", "training"], doing)
@@ -77,7 +77,7 @@ def test_says_what_is_awaited_and_how_long_that_takes(clock, doing, seconds, lin
     assert stream.shown() == line
 
 
-def test_the_time_is_that_of_the_stage(clock):
+def test_time_restarts_with_each_stage(clock):
     stream = Terminal()
     progress = Progress(Request(), stream, clock, lambda: 100)
     progress.update(["keras"], IMPORTING)
@@ -95,13 +95,13 @@ TRYING = Activity("framework", "experiment", "scaling", "", 6, 9)
 @pytest.mark.parametrize(
     ("doing", "seconds", "line"),
     [
-        ([IMPORTING], [3], "░░░░░░░░░░ Importing TensorFlow · 3 s"),  # nothing to calculate with
+        ([IMPORTING], [3], "░░░░░░░░░░ Importing TensorFlow · 3 s"),  # no estimate without a number of jobs
         ([IMPORTING, [TRAINING]], [6, 9], "█░░░░░░░░░ Training 4 of 6: one_device CPU:0, first step · 9 s · about 20 s left"),
         ([[TRYING]], [31], "██████░░░░ Trying 7 of 9 scaling · 31 s · about 20 s left"),
         ([[TRAINING], [TRYING], [TRAINING]], [9, 22, 4], "██████░░░░ Training 4 of 6: one_device CPU:0, first step · 4 s"),
     ],
 )
-def test_a_full_run_has_a_bar_that_never_goes_back_and_an_estimate(clock, doing, seconds, line):
+def test_full_run_has_an_estimate_and_a_bar_that_never_shrinks(clock, doing, seconds, line):
     stream = Terminal()
     progress = Progress(Request(level=Level.FULL), stream, clock, lambda: 100)
     for activities, later in zip(doing, seconds, strict=True):
@@ -111,7 +111,7 @@ def test_a_full_run_has_a_bar_that_never_goes_back_and_an_estimate(clock, doing,
     assert stream.shown() == line
 
 
-def test_no_job_is_named_before_there_is_one(clock):
+def test_line_without_a_current_job(clock):
     stream = Terminal()
     progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
@@ -119,7 +119,7 @@ def test_no_job_is_named_before_there_is_one(clock):
     assert stream.shown() == "[3/4] Training with several workers · 0 s"
 
 
-def test_a_benchmark_counts_what_it_measures(clock):
+def test_benchmark_counts_its_configurations(clock):
     stream = Terminal()
     progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
@@ -138,7 +138,7 @@ def test_a_benchmark_counts_what_it_measures(clock):
         (20, "[3/4] Traini… · 5 s"),
     ],
 )
-def test_in_a_narrow_terminal_the_words_are_shortened(clock, columns, line):
+def test_line_is_shortened_in_a_narrow_terminal(clock, columns, line):
     stream = Terminal()
     progress = Progress(Request(), stream, clock, lambda: columns)
     doing = [Activity("framework", "train", "mirrored CPU:0,CPU:1,CPU:2 float32", "first step", 1, 3)]
@@ -160,7 +160,7 @@ def test_pending_list_may_be_changed_by_its_owner(clock):
     assert stream.shown() == "[1/4] Waiting for keras · 11 s"
 
 
-def test_writes_only_what_changed(clock):
+def test_unchanged_line_is_not_written_again(clock):
     stream = Terminal()
     progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
@@ -169,7 +169,7 @@ def test_writes_only_what_changed(clock):
     assert stream.getvalue().count("Waiting") == 1
 
 
-def test_closing_takes_the_line_away_for_good(clock):
+def test_close_clears_the_line(clock):
     stream = Terminal()
     progress = Progress(Request(), stream, clock, lambda: 100)
     clock.now += 1
@@ -184,7 +184,7 @@ def test_closing_takes_the_line_away_for_good(clock):
     assert stream.getvalue() == written
 
 
-def test_never_wider_than_the_terminal(clock):
+def test_line_is_never_wider_than_the_terminal(clock):
     stream = Terminal()
     width = 60
     progress = Progress(Request(), stream, clock, lambda: width)
@@ -206,7 +206,7 @@ def test_no_progress_without_a_terminal(clock):
     assert stream.getvalue() == ""
 
 
-def test_ascii_where_the_stream_is(clock):
+def test_line_is_ascii_if_the_stream_is_not_unicode(clock):
     class Latin(Terminal):
         encoding = "iso-8859-1"
 
@@ -217,7 +217,7 @@ def test_ascii_where_the_stream_is(clock):
     assert stream.shown() == "Measuring ?[31m?- - 0 s"
 
 
-def test_a_terminal_that_goes_away_is_no_error(clock):
+def test_closed_terminal_is_not_an_error(clock):
     class Gone(Terminal):
         def write(self, text):
             raise OSError(5, "Input/output error")

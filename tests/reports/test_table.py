@@ -16,7 +16,7 @@ RULES = (
 LOOK = {"width": 70, "color": False, "ascii": False}
 
 
-def test_terminal():
+def test_table_on_a_terminal():
     assert table.render(RULES, ROWS, **LOOK) == (
         "GPU not detected  first check: the driver; then: correct the\n"
         "  environment\n"
@@ -29,14 +29,14 @@ def test_terminal():
     )
 
 
-def test_narrow_terminal():
+def test_table_on_a_narrow_terminal():
     text = table.render(RULES, ROWS, width=30, color=True, ascii=True)
     assert "driver-missing" in text
     plain = table.render(RULES, ROWS, width=30, color=False, ascii=True)
     assert max(map(len, plain.splitlines())) <= 30
 
 
-def test_markdown():
+def test_table_as_markdown():
     assert table.render(RULES, ROWS, "markdown", **LOOK) == (
         "| problem | code | severity | scope | meaning |\n"
         "| --- | --- | --- | --- | --- |\n"
@@ -46,7 +46,7 @@ def test_markdown():
     )
 
 
-def test_json():
+def test_table_as_json():
     entries = json.loads(table.render(RULES, ROWS, "json", **LOOK))
     assert [entry["code"] for entry in entries] == ["driver-missing", "gpu-sad", "clock-low"]
     assert entries[0] == {

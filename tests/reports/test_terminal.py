@@ -1,4 +1,4 @@
-"""Properties of every report on a terminal; the recorded ones are in the files of ``test_goldens.py``."""
+"""Properties of every report on a terminal; recorded reports are in the files of ``test_goldens.py``."""
 
 import re
 import subprocess
@@ -23,7 +23,7 @@ def render(made, *, width=80, color=False, ascii=False, verbose=False):
 @every_case
 @pytest.mark.parametrize("width", [40, 60, 200])
 @pytest.mark.parametrize("verbose", [False, True])
-def test_only_commands_are_wider_than_asked_and_none_is_broken(case, width, verbose):
+def test_only_commands_are_wider_than_the_terminal_and_none_is_wrapped(case, width, verbose):
     made = CASES[case]()
     commands = {clean(fix.command) for finding in made.findings for fix in finding.fix if fix.command}
     commands |= {f"more  gpucheck explain {finding.code}" for finding in made.findings}
@@ -33,7 +33,7 @@ def test_only_commands_are_wider_than_asked_and_none_is_broken(case, width, verb
 
 
 @every_case
-def test_colors_and_ascii_change_no_word(case):
+def test_colors_and_ascii_do_not_change_the_text(case):
     plain, colored = render(CASES[case](), color=False), render(CASES[case](), color=True)
     assert "\x1b" not in plain
     assert "\x1b[" in colored
@@ -41,7 +41,7 @@ def test_colors_and_ascii_change_no_word(case):
     assert render(CASES[case](), ascii=True, verbose=True).isascii()
 
 
-def test_nothing_in_a_value_reaches_the_terminal_as_a_command():
+def test_values_have_no_control_characters():
     text = render(CASES["garbage"](), verbose=True)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\udcff]", text)
     assert "[red]" in text  # not taken for markup
@@ -49,14 +49,14 @@ def test_nothing_in_a_value_reaches_the_terminal_as_a_command():
     text.encode("utf-8")
 
 
-def test_environment_does_not_decide_the_look(monkeypatch):
+def test_output_does_not_depend_on_terminal_variables(monkeypatch):
     expected = render(CASES["warnings"]())
     for name, value in {"FORCE_COLOR": "1", "COLUMNS": "20", "TTY_COMPATIBLE": "1", "TERM": "dumb"}.items():
         monkeypatch.setenv(name, value)
     assert render(CASES["warnings"]()) == expected
 
 
-def test_a_column_is_dropped_before_a_line_breaks():
+def test_column_is_dropped_before_a_line_wraps():
     run = TrainingRun(
         strategy="multi_worker_mirrored",
         devices=tuple(f"GPU:{n}" for n in range(0, 16, 2)),
@@ -69,17 +69,17 @@ def test_a_column_is_dropped_before_a_line_breaks():
     assert sum("multi_worker_mirrored" in line and "1,000,000" in line for line in text.splitlines()) == 2
     tables = [render(report("laptop-cpu"), ascii=ascii).splitlines() for ascii in (False, True)]
     first, second = (next(line.split() for line in lines if "samples/s" in line) for lines in tables)
-    assert first == second  # an arrow of two letters drops no other column
+    assert first == second  # a two-letter arrow does not drop another column
 
 
-def test_a_finding_without_anything_and_a_report_without_facts():
+def test_finding_without_details_and_report_without_facts():
     bare = msgspec.structs.replace(cusolver().findings[0], evidence=(), fix=(), affects=(), summary="Bare.")
     assert "Bare.    cuda-libraries-unreachable" in render(msgspec.structs.replace(report("h200"), findings=(bare,)))
     made = msgspec.structs.replace(report("h200"), facts={}, probes=(), outcomes=(), training=())
     assert "  system, driver, gpus, cuda, libraries, tensorflow, keras, training: not\n" in render(made, verbose=True)
 
 
-def test_text_and_exit_code_agree_where_warnings_are_faults():
+def test_text_matches_the_exit_code_with_strict():
     strict, lenient = render(CASES["strict"]()), render(CASES["warnings"]())
     assert "Failed: with --strict, warnings are faults." in strict
     assert not re.search("No fault found|Ready", strict)
@@ -87,7 +87,7 @@ def test_text_and_exit_code_agree_where_warnings_are_faults():
     assert "--strict" not in lenient
 
 
-def test_little_of_rich_is_imported():
+def test_console_of_rich_is_not_imported():
     """Its console alone would cost --quick a tenth of its time."""
     code = "import sys, gpucheck.core.reports.terminal; print({'rich.console', 'rich.text'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
@@ -103,7 +103,7 @@ def test_little_of_rich_is_imported():
     ],
     ids=lambda value: value.text if isinstance(value, Fix) else "",
 )
-def test_the_check_is_repeated_after_a_command_only(fix, line):
+def test_check_is_suggested_again_only_after_a_command(fix, line):
     made = cusolver()
     first = made.findings[0]
     made = msgspec.structs.replace(made, findings=(msgspec.structs.replace(first, fix=(fix,)),))

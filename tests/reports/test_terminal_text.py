@@ -1,4 +1,4 @@
-"""Lines that are never wider than asked."""
+"""Lines that are never wider than the given width."""
 
 import subprocess
 import sys
@@ -19,19 +19,19 @@ def test_wraps_between_words_with_a_hanging_indent():
     assert str(page) == "  a  one two three\n     four five six\n"
 
 
-def test_a_long_label_has_its_own_line():
+def test_long_label_has_its_own_line():
     page = out()
     page.add("text", indent=0, label="labelled", hang=4)
     assert str(page) == "labelled\n    text\n"
 
 
-def test_a_label_without_text_is_written():
+def test_label_without_text_is_printed():
     page = out()
     page.add("", indent=1, label="a", hang=4)
     assert str(page) == " a\n"
 
 
-def test_a_long_word_is_cut_on_a_line_of_its_own():
+def test_long_word_is_split_on_a_new_line():
     page = out()
     page.add("ab " + "x" * 45 + " cd", indent=0)
     assert str(page) == f"ab\n{'x' * 20}\n{'x' * 20}\nxxxxx cd\n"
@@ -46,13 +46,13 @@ def test_wide_characters_count_double(text):
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
-def test_styles_go_on_after_a_break():
+def test_styles_continue_after_a_line_break():
     page = out(color=True)
     page.add("plain ", ("green and green and green", "ok"), " end")
     assert str(page) == "plain \x1b[32mgreen and\x1b[0m\n\x1b[32mgreen and green\x1b[0m end\n"
 
 
-def test_a_tail_is_on_the_same_or_the_next_line():
+def test_tail_is_on_the_same_or_the_next_line():
     page = out()
     page.add("0123456789")
     page.tail("abcdef", indent=2)

@@ -14,7 +14,7 @@ def test_cut_never_splits_a_character(limit):
 
 
 @pytest.mark.parametrize("limit", [40, 64, 100, 200])
-def test_fit_counts_what_it_left_out(limit):
+def test_fit_counts_omitted_lines(limit):
     text = fit([WIDE] * 10, limit)
     assert len(text.encode("utf-8")) <= limit
     kept = text.splitlines()
@@ -23,7 +23,7 @@ def test_fit_counts_what_it_left_out(limit):
     assert all(entry == WIDE for entry in kept[:-1])
 
 
-def test_fit_cuts_a_first_line_that_is_too_long():
+def test_fit_truncates_a_too_long_first_line():
     text = fit(["x" * 500, "y"], 100)
     assert len(text.encode("utf-8")) <= 100
     assert text.startswith("xxxx")

@@ -13,7 +13,7 @@ from gpucheck.core.reports.shared.evidence import evidence
 MADE = report("h200")
 
 
-def test_one_run_has_one_name_in_every_format():
+def test_name_of_a_run_is_the_same_in_every_format():
     """Two workers with a device each, and eight logical devices."""
     two = {**PASSED, "strategy": "multi_worker_mirrored", "devices": ["CPU:0"] * 2, "replicas": 2, "workers": 2}
     eight = {**PASSED, "strategy": "mirrored", "devices": [f"CPU:{number}" for number in range(8)], "replicas": 8}
@@ -46,7 +46,7 @@ def test_evidence_that_is_a_distribution():
     assert evidence(Evidence(fact="packages", field="flavours", value=installed), MADE) == "packages flavours: tf"
 
 
-def test_evidence_leaves_out_site_packages_unless_verbose():
+def test_evidence_omits_site_packages_unless_verbose():
     folder = MADE.facts["packages"].tensorflow.folder
     item = Evidence(fact="libraries", field="loader", value=f"{folder}/tensorflow/x.so")
     assert evidence(item, MADE) == "libraries loader: …/tensorflow/x.so"
