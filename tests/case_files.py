@@ -4,7 +4,7 @@
 [A title that describes the cases below]
 # The reason, in a sentence.
 given for all cases of this title
--- what is different in this case, or its name
+-- the difference of this case, or its name
 given for this case
 -> what must come out
 """

@@ -1,14 +1,14 @@
-"""The cases of tests/cases/commands/*.txt, files as `case_files` reads them: commands typed in a folder, and the result of the last one.
+"""The cases of tests/cases/commands/*.txt, in files as `case_files` reads them: commands in a folder, and the result of the last one.
 
 file e.toml:                  a file with the indented lines below it; or " = " and a JSON text, or a list of bytes
 program script = "exit 5"     likewise, an executable file
 report old.json = hgx-h200    the JSON report of a recorded machine, or of a case of reports/cases.py
 env GPUCHECK_STRICT = 1
 $ --quick --expect e.toml
--> 2 words                    the exit code, and words of standard error: none stands for an empty one
+-> 2 words                    the exit code, and words of standard error; no words mean that it is empty
 -> in one line                of standard error
--> prints words               of standard output, which is empty otherwise; "prints = " and a JSON text is all of it
--> writes e.toml              a file that was not there before: all of them
+-> prints words               words of standard output, which is empty otherwise; "prints = " has all of it as JSON
+-> writes e.toml              a new file; every new file must be listed
 """
 
 import json

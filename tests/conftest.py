@@ -15,7 +15,7 @@ from gpucheck.core.model import Request
 
 pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that failed assertions show the difference
 
-# Signals ignored by nohup or a shell's "&" are inherited by every process of the tests, some of which test signals.
+# Every process of the tests inherits signals ignored by nohup or a shell's "&", but some of them test signals.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)

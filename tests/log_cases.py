@@ -8,10 +8,10 @@ the expected result:
     [no-error]      warnings at most
     [quiet]         nothing at all
 
-A file of ``repairs`` holds logs with parts of the repairs that must, and must not, be printed for them.
+A file of ``repairs`` has logs with parts of repairs that must, or must not, be printed for them.
 
-A file of ``lines`` holds, for each kind of event, lines that it must be given by, with fields that it must have, and lines close by
-that must not give it. Most are of one line; an event that needs several has them all.
+A file of ``lines`` has, for each kind of event, lines that must give it, with the expected fields, and similar lines that must not.
+Most entries are single lines; an event of several lines has all of them.
 """
 
 from pathlib import Path

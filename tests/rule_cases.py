@@ -7,15 +7,15 @@
     container = {"inside": false}      a change as in a page's Example
     gpus.gpus[*].nvlinks = []          the same for every item of a list
     gpus.gpus[+] = {"index": 1}        another item like the first, with this change
-    -> ecc-errors error: The sentence. the first root cause if all rules judge, and the other ones; or "nothing"
+    -> ecc-errors error: The sentence. the root causes found by all rules, the first one first; or "nothing"
     gpu-lost skipped: its reason       the result of this rule alone: clear, skipped, or a finding
-       for GPU 0                       of a finding, optional: what it affects,
+       for GPU 0                       optional details of a finding: what it affects,
        fix: Reset it                   its repair,
        $ nvidia-smi --gpu-reset        with the command,
        evidence: gpus.gpus[0].result   and its evidence
     set LD_LIBRARY_PATH prepend: /x    the variables that all findings would set, "told" if only the user can set them; or "nothing"
 
-``make goldens`` writes the expected lines anew.
+``make goldens`` rewrites the expected lines.
 """
 
 import functools
@@ -137,7 +137,7 @@ def plain_facts(given):
 
 
 def every_place(plain, path, value):
-    """The changes for every place of a list where the path says ``[*]``, or for a longer list where it says ``[+]``."""
+    """The changes for every item of a list if the path has ``[*]``, or for a longer list if it has ``[+]``."""
     before, _, after = path.partition("[*]" if "[*]" in path else "[+]")
     items = functools.reduce(lambda place, name: place[name], before.split("."), plain)
     if "[+]" in path:

@@ -1,4 +1,4 @@
-"""The image's entrypoint and health check, run with the arguments that the Dockerfile gives them; files read by third-party parsers."""
+"""The image's entrypoint and health check, run with the Dockerfile's arguments; the files, read by third-party parsers."""
 
 import io
 import json

@@ -270,6 +270,6 @@ def test_task_prolog_prints_for_slurm_and_exits_with_0(tmp_path):
         ({"body": "echo >&2 usage; exit 2"}, JOB),
     ],
 )
-def test_task_prolog_prints_nothing_without_a_finding_to_report(tmp_path, options, env):
+def test_task_prolog_is_silent_in_other_cases(tmp_path, options, env):
     done = task(tmp_path, **options, **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

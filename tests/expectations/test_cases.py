@@ -6,9 +6,9 @@ quick                         without the facts that --quick omits
 failed: gpus                  probes that failed
 request strict = true         a part of the request
 gpu.gpus = []                 a change of a fact
-then quick                    any of these, of the earlier look
+then quick                    any of these, for the earlier report
 -> fail 1                     the verdict and the exit code, then the findings and what is unknown;
--> limits: open files: 5 -> 6 or the differences from the earlier look, and what was not compared
+-> limits: open files: 5 -> 6 or the differences from the earlier report, and what was not compared
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Reading with line numbers, and writing what a foreign parser reads back."""
+"""Reading with line numbers, and writing text that a third-party parser can read back."""
 
 import datetime
 import math

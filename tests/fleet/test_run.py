@@ -24,7 +24,7 @@ PROGRAMS = {
 
 
 def started(folder, *arguments, **programs):
-    """The command, in a process group of its own as a shell starts it."""
+    """The command, in its own process group, as a shell starts it."""
     (folder / "bin").mkdir()
     for name, body in {**PROGRAMS, **programs}.items():
         path = folder / "bin" / name

@@ -75,5 +75,5 @@ def test_worker_behind_a_slow_link_is_named(tmp_path):
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
         reports = {f"n{place}": text for place, text in enumerate(pool.map(worker, range(3)))}
-    told = training({f"n{place}": f"127.0.0.1:{port}" for place, port in enumerate(ports[:3])}, reports, {})
-    assert (told.status, told.reason, told.slow) == ("passed", None, ("n2",))
+    trained = training({f"n{place}": f"127.0.0.1:{port}" for place, port in enumerate(ports[:3])}, reports, {})
+    assert (trained.status, trained.reason, trained.slow) == ("passed", None, ("n2",))

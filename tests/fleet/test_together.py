@@ -163,8 +163,8 @@ def cases(fleet):
     """The verdict and the words of each JUnit case of the training."""
     found = {}
     for case in ElementTree.fromstring(junit.render(fleet)).iter("testcase"):
-        (told,) = case
-        found[case.get("name")] = (told.tag, told.text)
+        (child,) = case
+        found[case.get("name")] = (child.tag, child.text)
     return found
 
 
@@ -184,15 +184,15 @@ def test_csv_has_a_row_with_figures_for_each_worker():
 
 
 def test_junit_has_a_case_for_each_worker_and_a_failure_for_the_failed_one():
-    told = cases(trained([run(links=SLOW)] * 3))
-    assert told["training: worker 2 on n3"] == (
+    results = cases(trained([run(links=SLOW)] * 3))
+    assert results["training: worker 2 on n3"] == (
         "system-out",
         "4.19 MB all-reduced with another in 90 ms at best; its links are slow: 4.5 times the median",
     )
-    told = cases(trained([*KILLED, None], {"n3": "drained"}))
-    assert told["training: worker 0 on n1"] == ("error", f"worker 1: {LOST}")
-    assert told["training: worker 1 on n2"] == ("failure", "killed by <SIGKILL> in stage step 5")
-    assert told["training: worker 2 on n3"] == ("error", "drained")
+    results = cases(trained([*KILLED, None], {"n3": "drained"}))
+    assert results["training: worker 0 on n1"] == ("error", f"worker 1: {LOST}")
+    assert results["training: worker 1 on n2"] == ("failure", "killed by <SIGKILL> in stage step 5")
+    assert results["training: worker 2 on n3"] == ("error", "drained")
 
 
 def test_page_shows_the_training_and_every_link():

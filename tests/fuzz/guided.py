@@ -1,4 +1,4 @@
-"""The same tests, guided by coverage: atheris (libFuzzer) mutates the bytes that hypothesis draws from, and keeps those that reach new code.
+"""The same tests, guided by coverage: atheris (libFuzzer) mutates the bytes for hypothesis, and keeps those that reach new code.
 
     python tests/fuzz/guided.py [SECONDS]    for each test; `make fuzz` runs it where atheris is installed
 

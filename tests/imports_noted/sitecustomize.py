@@ -1,11 +1,11 @@
-"""Loaded by every Python that a test starts: notes an import of the real TensorFlow in the file that the environment names."""
+"""Loaded by every Python that a test starts: records an import of the real TensorFlow in the file named by the environment."""
 
 import os
 import sys
 
 
 class Noting:
-    """Finds nothing; it only sees that TensorFlow, once it is being imported, asks for its first part."""
+    """A finder that finds nothing, but records the import of TensorFlow's first submodule."""
 
     def find_spec(self, name, path=None, target=None):
         if name == "tensorflow.python" and any(os.path.exists(f"{folder}/libtensorflow_framework.so.2") for folder in path or ()):

@@ -44,7 +44,7 @@ class Fault(NamedTuple):
     # None: the machine for the scenario, or without namespaces the one that runs the tests
     machine: Machine | None = None
     build: tuple[Callable[["Trial"], None], ...] = ()  # other changes
-    limit_seconds: float | None = None  # of the whole run; None: the level's
+    limit_seconds: float | None = None  # of the complete run; None: that of the level
     also: tuple[str, ...] = ()  # other codes that must be among the findings
     verdict: str | None = None  # None: any that matches the exit code
     nvidia: str | None = None  # for a hardware fault: the action in NVIDIA's catalogue or documentation

@@ -38,7 +38,7 @@ class Cure(NamedTuple):
     outcome: str
     typed: str = ""
     after: str = ""  # gpucheck's result after the repair: the first finding's code, or the verdict
-    output: str = ""  # what the repair itself printed
+    output: str = ""  # output of the repair
 
 
 def cure(bench: Bench, fault: Fault) -> Cure:

@@ -5,15 +5,15 @@ level no-smoke                         the level of the check: node, quick (defa
 args --timeout 8
 limit_seconds 10                       of the whole run
 driver gpu.0.lost = 1                  the fake driver's scenario: `fake_driver` lists its keys
-env HOME = {folder}/none               {folder} is the trial's, {environment} the one examined, {shared} the one that is well
-machine module = null                  a field of `Machine`; "machine" alone is one GPU on which all is well
+env HOME = {folder}/none               {folder} is the trial's, {environment} the examined one, {shared} the healthy one
+machine module = null                  a field of `Machine`; "machine" alone is one healthy GPU
 shell ulimit -n 64                     before the command
-do drop nvidia/cufft/lib/*             a function of `breakages`; a long last argument stands below it, indented
--> gpu-lost                            the first finding's code; "a | b" where both will do, "nothing" where none is an error
--> exit 0                              1 where something is named and 0 where nothing is, unless it says so
+do drop nvidia/cufft/lib/*             a function of `breakages`; a long last argument is indented below
+-> gpu-lost                            the first finding's code; "a | b" if either is correct, "nothing" if there is no error
+-> exit 0                              default: 1 with a finding, 0 without
 -> verdict warn
 -> also gpu-throttled                  another finding
--> nvidia RESET_GPU                    what NVIDIA's catalogue says about a fault of the hardware,
+-> nvidia RESET_GPU                    the action in NVIDIA's catalogue for a hardware fault,
 -> action reset-gpu                    and the action of the one root cause
 """
 

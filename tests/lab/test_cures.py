@@ -52,7 +52,7 @@ EXPLAINED = {
 
 
 def cases():
-    """Every fault of an environment or of code; `make test` types one for each diagnosis caused by variables, because its cure installs nothing."""
+    """Every fault of an environment or of code; `make test` has one for each diagnosis of variables, because its cure installs nothing."""
     typed = set()
     scopes = {rule.code: rule.scope for rule in load_rules()}
     for fault in faults():
@@ -72,5 +72,5 @@ def test_first_repair_cures_the_fault(fault, bench, record_property):
     record_property("cure", (fault.name, result.code, result.outcome, result.after, result.typed))
     wanted, _ = EXPLAINED.get(fault.name, ("cured", ""))
     if result.outcome != wanted:
-        told = f"{result.outcome}, not {wanted}: {result.after} by {result.typed!r}:\n{result.output[-2000:]}"
-        pytest.fail(told, pytrace=False)
+        message = f"{result.outcome}, not {wanted}: {result.after} by {result.typed!r}:\n{result.output[-2000:]}"
+        pytest.fail(message, pytrace=False)

@@ -1,4 +1,4 @@
-"""Every fault of tests/cases/lab, injected: its root cause is named first, with the right exit code, and no process or file is left."""
+"""Every fault of tests/cases/lab, injected: its root cause is named first, with the right exit code, and nothing is left running."""
 
 import pytest
 from lab.bench import LEVELS, NODE, QUICK
@@ -53,6 +53,6 @@ def test_action_of_an_xid_matches_the_catalogue(fault):
     assert XIDS[code].action == OF_CATALOGUE[fault.nvidia]
 
 
-def test_names_of_faults_are_unique():
+def test_there_are_at_least_60_faults_with_unique_names():
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
     assert sum(bool(fault.expected) for fault in FAULTS) >= 60

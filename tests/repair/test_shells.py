@@ -111,7 +111,7 @@ def test_docker_instructions():
         '${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"'
     )
     assert lines[3] == r'ENV XLA_FLAGS="--xla_gpu_cuda_data_dir=\"/usr/local/cuda 12\"${XLA_FLAGS:+ $XLA_FLAGS}"'
-    assert all(line.startswith(("# ", "ENV ")) for line in lines)  # a comment has a line of its own
+    assert all(line.startswith(("# ", "ENV ")) for line in lines)  # comments are on separate lines
     assert "# (not possible in a Dockerfile) unset CUDA_VISIBLE_DEVICES" in lines
 
 

@@ -105,7 +105,7 @@ def test_python_that_creates_an_environment_loads_no_packages(tmp_path, shared, 
 
 
 @pytest.mark.parametrize("uv", [FAKE_UV, pytest.param(pathlib.Path(UV or "uv"), marks=real_uv)], ids=["fake", "real"])
-def test_python_of_uv_loads_no_packages(tmp_path, shared, marked, uv):
+def test_python_loads_no_packages_if_uv_creates_the_environment(tmp_path, shared, marked, uv):
     done = apply(tmp_path, shared, uv, PATH=f"{marked}:{tmp_path}/programs")
     assert "[2/3] Installing tensorflow" in done.stderr
     assert not (tmp_path / "executed").exists()

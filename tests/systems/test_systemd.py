@@ -1,7 +1,7 @@
 """The units in systemd itself: started as process 1 of a container (systemd-nspawn) with its own files, never those of this machine.
 
-Of this machine it sees the checkout, the Python that runs it and a fake driver, all to be read only; what it writes is memory or the
-test's folder. Its mounts, its processes and /run are in namespaces that end with it.
+It has read-only access to the checkout, this Python and a fake driver, and writes only to memory or the test's folder. Its mounts,
+processes and /run are in namespaces that end with it.
 """
 
 import contextlib
