@@ -6,7 +6,8 @@ from in_tensorflow import MARKS, printed_by
 
 from gpucheck.core.child.messages.training import Checksums
 from gpucheck.core.model.checksums import Difference, first_difference
-from gpucheck.core.rules.accuracy_changes import _repeated
+from gpucheck.core.probes.training import Training
+from gpucheck.core.rules.accuracy_changes import device_results_differ
 
 BEGINNING = """
 import json, sys
@@ -91,7 +92,7 @@ PART = 50  # repetitions per process
 
 
 def faults(message):
-    return list(_repeated.faults(msgspec.convert(message, Checksums)))
+    return list(device_results_differ._repeated(Training(checksums=msgspec.convert(message, Checksums))))
 
 
 class TestOnTensorFlow:
