@@ -30,7 +30,7 @@ def test_generated_files_are_fresh():
     assert [name for name in FILES if held[name] != FILES[name]] == [], "run `make docs`"
 
 
-def test_a_page_is_rendered_as_recorded():
+def test_page_matches_the_recorded_file():
     assert BUILD.markdown(PAGE, RULE, ROW) == (GOLDEN / "moon.md").read_text()
     for rule in load_rules():
         assert FILES[f"diagnoses/{rule.code}.md"].startswith(f"# {rule.code}\n")

@@ -87,7 +87,7 @@ def test_no_efficiency_relative_to_a_failed_configuration():
     assert figures.complete([failed, one(4)], None)[1].scaling_efficiency_percent is None
 
 
-def test_cost():
+def test_cost_of_an_epoch_at_a_price_per_hour():
     assert figures.cost(1800.0, 3.0) == pytest.approx(1.5)
     (got,) = figures.complete([one()], 3.6)
     assert got.cost_per_epoch == pytest.approx(0.002)

@@ -41,7 +41,7 @@ def outcome(case):
     return [f"-> {line}" for line in [*lines, *(f"note: {note}" for note in notes)]]
 
 
-def test_plans(request):
+def test_plans_match_their_cases(request):
     case_files.check(CASES, case_files.read(CASES), outcome, request.config.getoption("--update-goldens"))
 
 

@@ -61,7 +61,7 @@ def timed(seconds, spread=0.0, **settings):
         ),
     ],
 )
-def test_advice(measured, expected):
+def test_advice_for_measured_configurations(measured, expected):
     measured = [replace(each, samples_per_second=scaled(each)) for each in measured]
     assert advice(measured) == expected
 

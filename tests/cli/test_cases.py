@@ -15,7 +15,7 @@ FILES = [
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_cases(file, tmp_path):
+def test_commands_match_their_cases(file, tmp_path):
     folders = (tmp_path / str(number) for number in itertools.count())
 
     def outcome(case):

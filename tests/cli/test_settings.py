@@ -31,7 +31,7 @@ def outcome(case, folder):
     return [f"-> {line}".replace(f"{folder}/", "") for line in lines or ["nothing"]]
 
 
-def test_settings(request, tmp_path):
+def test_settings_match_their_cases(request, tmp_path):
     folders = (tmp_path / str(number) for number in itertools.count())
 
     def of(case):

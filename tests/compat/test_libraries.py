@@ -41,7 +41,7 @@ def test_earlier_releases_reach_every_library(minor: str) -> None:
     assert unreachable(minor) == []
 
 
-def test_a_system_toolkit_is_tried_before_pips_tools() -> None:
+def test_system_toolkit_is_searched_before_pip_packages() -> None:
     for search in (libraries.PTXAS_SEARCH, libraries.LIBDEVICE_SEARCH):
         assert search[0].startswith("/usr/local/cuda/")
         assert search[2].startswith("{site}/" + libraries.TOOLS_FOLDER)

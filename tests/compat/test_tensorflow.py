@@ -89,12 +89,12 @@ def test_lowest_capability(version: str, lowest: tuple[int, int]) -> None:
         ("2.21", ("linux", "ppc64le"), False, False),
     ],
 )
-def test_platforms(minor: str, platform: tuple[str, str], wheels: bool, cuda: bool) -> None:
+def test_platforms_with_wheels_and_cuda(minor: str, platform: tuple[str, str], wheels: bool, cuda: bool) -> None:
     release = RELEASES[minor]
     assert (tensorflow.has_wheels(release, *platform), tensorflow.has_cuda(release, *platform)) == (wheels, cuda)
 
 
 @pytest.mark.parametrize(("minor", "needed"), [("2.17", "12.3"), ("2.18", "12.3"), ("2.19", "12.5"), ("2.20", "12.5")])
-def test_hopper_needs_the_cuda_of_the_ptx(minor: str, needed: str) -> None:
+def test_hopper_without_native_code_needs_the_cuda_of_the_ptx(minor: str, needed: str) -> None:
     assert not tensorflow.is_native(RELEASES[minor], (9, 0))
     assert tensorflow.cuda_of_ptx(RELEASES[minor], (9, 0)) == needed

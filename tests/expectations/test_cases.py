@@ -78,7 +78,7 @@ def differences(case):
 
 
 @pytest.mark.parametrize(("file", "outcome"), [("judged.txt", judged), ("drift.txt", differences)])
-def test_cases(file, outcome, request):
+def test_results_match_their_cases(file, outcome, request):
     case_files.check(FOLDER / file, case_files.read(FOLDER / file), outcome, request.config.getoption("--update-goldens"))
 
 

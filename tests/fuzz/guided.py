@@ -18,7 +18,7 @@ SLACK_SECONDS = 120  # for imports, and for the last example
 
 
 def targets():
-    """Yield the module and name of each hypothesis test in this folder."""
+    """Yield the module and name of each module-level hypothesis test in this folder."""
     for path in sorted(HERE.glob("test_*.py")):
         for name in re.findall(r"^@given\(.*\)\ndef (\w+)\(", path.read_text(), re.MULTILINE):
             yield path.stem, name

@@ -38,9 +38,9 @@ def test_any_file_is_read(name):
 
     @fuzzed
     @given(st.fixed_dictionaries({}, optional={path: changed(sample) for path, sample in FILES.items()}), texts(SMI))
-    def test_read(files, smi):
+    def check_probe(files, smi):
         programs = dict.fromkeys(("nvidia-smi", "dmesg", "journalctl", "lspci", "dpkg", "rpm"), smi)
         with Bounded():
             read(FakeHost(files, env={"PATH": "/usr/bin", "HOME": "/home/u"}, programs=programs))
 
-    test_read()
+    check_probe()

@@ -29,7 +29,7 @@ ABSENT = Failure("d\udce4.py", None, None, None, "cannot be read: No such file o
 ALL = Result(14, (FOUND, CELL), (BROKEN, ABSENT))
 
 
-def test_terminal():
+def test_terminal_shows_findings_with_their_source_lines():
     assert render(ALL, "terminal", ascii=True) == (
         "a/train.py:3:5: no-prefetch: It waits - always.\n"
         "    3 |     data .map(gr??e)\n      |     ^^^^^^^^^^^^^^^^\n    do  End it with .prefetch().\n"
@@ -90,7 +90,7 @@ def test_long_line_is_cut_around_the_finding(width, before, after):
     assert carets == f"      | {' ' * before}{'^' * 7}"
 
 
-def test_sarif():
+def test_sarif_has_rules_locations_and_notifications():
     """This output was validated once with OASIS' schema, which is too large to store here."""
     (run,) = json.loads(render(ALL, "sarif"))["runs"]
     assert {result["ruleId"] for result in run["results"]} <= {rule["id"] for rule in run["tool"]["driver"]["rules"]}
@@ -124,7 +124,7 @@ def test_sarif_names_the_published_documentation(tmp_path, address, expected):
     assert json.loads(done.stdout)["runs"][0]["tool"]["driver"].get("informationUri") == expected
 
 
-def test_junit():
+def test_junit_counts_findings_and_unreadable_files():
     suite = junitparser.JUnitXml.fromstring(render(ALL, "junit").encode("utf-8", "replace"))
     assert (suite.tests, suite.failures, suite.errors) == (4, 2, 2)
     clean = junitparser.JUnitXml.fromstring(render(Result(3, (), ()), "junit").encode())

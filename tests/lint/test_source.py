@@ -28,7 +28,7 @@ def write(folder, name, data):
 
 
 @table
-def test_encodings(tmp_path, data, text):
+def test_program_encodings_are_detected(tmp_path, data, text):
     program = source.read(write(tmp_path, "train.py", data))
     assert program == (text, (), (), text)
     source.parse(program.text)

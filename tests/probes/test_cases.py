@@ -13,7 +13,7 @@ FILES = sorted(path.stem for path in probe_cases.FOLDER.iterdir())
 
 
 @pytest.mark.parametrize("probe", FILES)
-def test_cases(probe, request):
+def test_facts_match_their_cases(probe, request):
     if probe in ("libraries", "loader") and tiny_elf.CC is None:
         pytest.skip("no C compiler (cc) on PATH")
     path = probe_cases.FOLDER / f"{probe}.txt"

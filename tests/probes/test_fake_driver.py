@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parents[1] / "cases" / "driver"
 
 
 @pytest.mark.parametrize("probe", ["cuda", "driver", "gpus"])
-def test_cases(probe, driver_host, request):
+def test_facts_match_their_cases(probe, driver_host, request):
     read = importlib.import_module(f"gpucheck.core.probes.{probe}").read
 
     def fact(scenario, **env):

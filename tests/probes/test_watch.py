@@ -165,7 +165,7 @@ def test_failed_worker_is_named_and_the_other_is_stopped(script, how, reason, st
         (WAITS, WAITS, [("worker 0", "stalled", "step 1"), ("worker 1", "stalled", "step 1")]),  # equally far
         ({"messages": TRAINED, "stage": FIT}, FINE, []),
     ],
-    ids=["behind", "of a lost one", "equally far", "in fit"],
+    ids=["behind", "lost by the other", "equally far", "in fit"],
 )
 def test_workers_without_progress(first, second, named):
     faults_, seconds = outcome(first, second)

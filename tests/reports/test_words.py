@@ -37,7 +37,7 @@ def test_name_of_a_run_is_the_same_in_every_format():
 
 
 @table
-def test_evidence(fact, field, value, text):
+def test_evidence_as_text(fact, field, value, text):
     assert evidence(Evidence(fact=fact, field=field, value=value), MADE) == text
 
 

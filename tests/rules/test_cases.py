@@ -8,6 +8,6 @@ FILES = sorted(path.name for path in rule_cases.FOLDER.iterdir() if path.name !=
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_cases(file, request):
+def test_findings_match_their_cases(file, request):
     path = rule_cases.FOLDER / file
     case_files.check(path, rule_cases.read(path), rule_cases.outcome, request.config.getoption("--update-goldens"))
