@@ -9,8 +9,8 @@ BOOSTS = (("diagnoses/README", 0.5), ("diagnoses/", 4), ("lint/README", 0.5), ("
 SYMPTOM = re.compile(r"^## Symptom\n(.*?)^## ", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(#[^)]*)?\)")
 REPOSITORY = re.findall(r'^Repository = "(.+)"', (DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
-_CORE = DOCS.parent / "gpucheck/core/__init__.py"
-VERSION = re.findall(r'^__version__ = "(.+)"', _CORE.read_text(encoding="utf-8"), re.MULTILINE)[0]
+_PACKAGE = DOCS.parent / "gpucheck/__init__.py"
+VERSION = re.findall(r'^__version__ = "(.+)"', _PACKAGE.read_text(encoding="utf-8"), re.MULTILINE)[0]
 
 
 def on_config(config):

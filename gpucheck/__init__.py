@@ -9,15 +9,14 @@ Importing this package imports nothing heavy. docs/architecture.md describes its
 
 from __future__ import annotations
 
-from gpucheck.core import DISTRIBUTION as DISTRIBUTION  # read by system/integrity.py
-from gpucheck.core import __version__
-
 TYPE_CHECKING = False  # a user's typing.py must not end `python -m gpucheck` before it can name the file
 if TYPE_CHECKING:
     from typing import Any
 
     from gpucheck.api import NotReady, Result, check, require
 
+__version__ = "0.1.0"
+DISTRIBUTION = "keras-gpucheck"  # another package of the package index is named gpucheck, and has this file too
 __all__ = ["NotReady", "Result", "__version__", "check", "require"]
 
 

@@ -76,7 +76,7 @@ def forbidden(file):
             top in HEAVY and not file.startswith(("core/child/", "core/training/", "commands/watch/callback.py"))
         ):
             yield f"{file} imports {name}"
-        named = top == "gpucheck" and ours is not None and rest not in ("", "core")
+        named = top == "gpucheck" and ours is not None and rest not in ("", "__version__", "DISTRIBUTION")
         if named and not any(rest == allowed or rest.startswith(allowed + ".") for allowed in [*ours, own_folder(file)]):
             yield f"{file} imports {name}"
 

@@ -96,7 +96,11 @@ def _no_verdict(error: BaseException) -> int:
 
         failure.report(error)
     except (Exception, SystemExit):
-        text = f"gpucheck: no verdict: this installation of gpucheck is damaged: {type(error).__name__}: {error}\n"
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        file = place.tb_frame.f_code.co_filename if place is not None else ""
+        text = f"gpucheck: no verdict: this installation of gpucheck is damaged: {file}: {type(error).__name__}: {error}\n"
         os.write(2, text.encode("utf-8", "backslashreplace"))
     try:
         from gpucheck.cli.exit_styles import unknown_code

@@ -12,12 +12,12 @@ from typing import Any
 
 import click
 
+from gpucheck import __version__
 from gpucheck.cli import INTERRUPTED, failure, registry
 from gpucheck.cli.exit_styles import EXIT_STYLES, values_of
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.core import __version__
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 ARGUMENTS = "gpucheck.arguments"

@@ -139,7 +139,7 @@ def test_interpreter_options_of_children():
     argv = child_argv(Request(python="/opt/python"), FrameworkTask, "{}")
     assert argv[0] == "/opt/python"
     assert "-I" not in argv
-    assert argv[-2:] == ["framework", "{}"]
+    assert argv[-2:] == ["training.framework", "{}"]
     assert child_argv(Request(python="/opt/python"), NvmlTask, "{}")[:3] == [sys.executable, "-I", "-S"]
 
 

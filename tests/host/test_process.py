@@ -137,7 +137,7 @@ def test_child_does_not_outlive_its_parent(tmp_path, sleep):
         "from gpucheck.core.host.children import BOOTSTRAP, PACKAGE\n"
         "from gpucheck.core.host.process import Process\n"
         "sys.path.insert(0, '.')\n"
-        f"child = Process([sys.executable, '-c', BOOTSTRAP.format(3), {str(tmp_path / 'copy' / 'gpucheck')!r}, 'sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"
+        f"child = Process([sys.executable, '-c', BOOTSTRAP.format(3), {str(tmp_path / 'copy' / 'gpucheck')!r}, 'child.sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"
         "child.wait(time.monotonic() + 10, lambda: b'begin' in child.out.read(0))\n"
         "print(child.pid, flush=True); time.sleep(600)\n"
     )

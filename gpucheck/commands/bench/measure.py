@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from gpucheck import __version__
 from gpucheck.commands.bench import figures, plan
 from gpucheck.commands.bench.model import NETWORK, Ask, Measurement, Result, Sample
 from gpucheck.commands.bench.plan import Refused
-from gpucheck.core import __version__
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
 from gpucheck.core.child.messages.drivers import Sampled
 from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported, TpuConnected

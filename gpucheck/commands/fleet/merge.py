@@ -4,11 +4,11 @@ import collections
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from gpucheck import __version__
 from gpucheck.commands.fleet.decoded import Cause, NodeReport
 from gpucheck.commands.fleet.model import Fleet, FleetCause, Group, Node, Odd, Part, Unusual
 from gpucheck.commands.fleet.names import fold, natural
 from gpucheck.commands.fleet.outliers import dated, slow_nodes, with_differing_results
-from gpucheck.core import __version__
 
 NO_GPU, NOT_READ = "no GPU", "GPUs not read"
 OF_NODES = ("half-written", "another schema", "too large", "unreadable")  # kinds of files that a node wrote as its report

@@ -6,10 +6,10 @@ import os
 import urllib.parse
 from typing import Any
 
+from gpucheck import __version__
 from gpucheck.commands.lint.pages import load_rules
 from gpucheck.commands.lint.runner import SEARCH, Failure, Problem, Result, where
 from gpucheck.commands.lint.search import absolute, repository
-from gpucheck.core import __version__
 from gpucheck.core.engine.manual import page_of
 from gpucheck.core.reports import junit
 from gpucheck.core.reports.github import command

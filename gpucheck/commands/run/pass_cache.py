@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from gpucheck.core import __version__
+from gpucheck import __version__
 from gpucheck.core.model import Request
 from gpucheck.core.probes.environment import KNOWN, PREFIXES
 from gpucheck.core.system.ownership import why_untrusted

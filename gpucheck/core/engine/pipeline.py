@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gpucheck.core import __version__
+from gpucheck import __version__
 from gpucheck.core.engine.discovery import load_probes, load_rows, load_rules
 from gpucheck.core.engine.judgement import EXPECTATION, Judgement, fold, judge, judgement_of
 from gpucheck.core.engine.observation import Observation, Tick, why_excluded

@@ -2,7 +2,7 @@
 
 import functools
 
-from gpucheck.core import DISTRIBUTION
+from gpucheck import DISTRIBUTION
 
 UNPUBLISHED = "/OWNER/"  # in the addresses of pyproject.toml until the first release
 
