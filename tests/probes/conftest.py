@@ -18,9 +18,16 @@ from gpucheck.core.model import Request
 class PodHost(LocalHost):
     """This machine, with the folder of a service account."""
 
-    def __init__(self, folder, env, seconds):
+    def __init__(self, folder, env, seconds, waits=True):
         super().__init__(Request(strategies=("multi_worker_mirrored",), timeout_seconds=seconds), env={**os.environ, **env})
-        self.folder = folder
+        self.folder, self.waits = folder, waits
+
+    def remaining(self):
+        """The seconds left; ``waits=False``: none at the first call, which limits how long pods are awaited."""
+        if self.waits:
+            return super().remaining()
+        self.waits = True
+        return 0.0
 
     def real(self, path):
         return path.replace(FOLDER, str(self.folder)) if path.startswith(FOLDER) else super().real(path)
@@ -49,9 +56,9 @@ def api_server(pki):
 def ask_pods(api_server, pki, tmp_path):
     """``ask_pods("train-0-x7f2k")``: the addresses and the number that a pod finds, or the text of the exception; ``ask_pods.heard`` is the child's report."""
 
-    def one(name, seconds=30.0, *, claimed=True, text=None, ca=None, **env):
+    def one(name, seconds=30.0, *, waits=True, claimed=True, text=None, ca=None, **env):
         folder = fake_kubernetes.account(tmp_path / "account", ca or pki / "ca.crt", name if claimed else None, text)
-        with PodHost(folder, {"HOSTNAME": "train-0", **api_server.env, **env}, seconds) as host:
+        with PodHost(folder, {"HOSTNAME": "train-0", **api_server.env, **env}, seconds, waits) as host:
             try:
                 return kubernetes.pods(host)
             except (Unknown, kubernetes.Alone, kubernetes.Unusable) as error:
