@@ -23,8 +23,19 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/index.html
 """
 
+from collections.abc import Sequence
+
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.combiners.xid_reports import XidReport, XidReports, cited, codes, finding
+from gpucheck.core.combiners.xid_reports import (
+    COUNTED,
+    XidReport,
+    XidReports,
+    affected,
+    cited,
+    codes,
+    finding,
+    has_memory_errors,
+)
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.gpus import Gpu, Gpus
@@ -33,7 +44,6 @@ from gpucheck.core.repairs.fixes import TEST_GPU
 from gpucheck.core.repairs.machine import act, required_action
 
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
-COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that NVML's counters also count until the GPU is reset
 _CONTAINED = (63, 94)  # Xids of an error that ended only the affected program
 _COUNTERS = Fix.look("Show the error counters", "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT")
 _BOARD = Fix(text="If errors occur again, or remapping failed, have the board replaced")
@@ -51,8 +61,8 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
 def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report uncorrectable errors since the driver was loaded, or a failed or pending repair; else a log that reports them."""
     gpus = xids.gpus
-    reports = [report for report in xids.of("memory") if not _repaired(report)]
-    if gpus is not None and any(_trouble(gpu) for gpu in gpus.gpus):
+    reports = xids.of("memory")
+    if gpus is not None and any(has_memory_errors(gpu) for gpu in gpus.gpus):
         return _counted(gpus, reports, xids, context)
     if reports:
         return _reported(reports, xids, context)
@@ -71,19 +81,37 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
 def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
     bad = [(place, gpu, trouble) for place, gpu in enumerate(gpus.gpus) if (trouble := _trouble(gpu))]
     actions = [_action(gpu, reports, xids) for _, gpu, _ in bad]
-    action = Action.strongest(actions)
-    _, worst, trouble = bad[actions.index(action)]
-    more = f"; {len(bad)} GPUs have memory errors" if len(bad) > 1 else ""
+    _, worst, trouble = bad[actions.index(Action.strongest(actions))]
+    others = [(report, xids.action([report])) for report in reports if not _counts(report, bad)]
+    action = Action.strongest([*actions, *(wanted for _, wanted in others)])
+    what = f"{worst.title} {trouble}"
+    if action not in actions:  # the messages are about the worst
+        what = _messages(next(report for report, wanted in others if wanted is action))
+    affects = tuple(dict.fromkeys([*(gpu.label for _, gpu, _ in bad), *affected(report for report, _ in others)]))
+    more = f"; {len(affects)} GPUs have memory errors" if len(affects) > 1 else ""
     fields = (f"gpus[{place}].{field}" for place, gpu, _ in bad for field in FIELDS if getattr(gpu, field))
     demands = [demand for _, gpu, _ in bad if (demand := xids.demand(gpu)) is not None]
-    named = [gpu.pci_address for (_, gpu, _), wanted in zip(bad, actions, strict=True) if gpu.pci_address and wanted is action]
+    wanted_of = [
+        *zip((gpu.pci_address for _, gpu, _ in bad), actions, strict=True),
+        *((each.device, its) for each, its in others),
+    ]
+    named = dict.fromkeys(address for address, wanted in wanted_of if address and wanted is action)
     return Finding(
-        summary=f"{worst.title} {trouble}{more}.",
+        summary=f"{what}{more}.",
         evidence=(*saw(gpus, *fields), *cited(reports), *cited(demands)),
         fix=repairs(context, action=action.value, devices=",".join(named), xids=codes(reports)),
         action=action,
-        affects=tuple(gpu.label for _, gpu, _ in bad),
+        affects=affects,
     )
+
+
+def _counts(report: XidReport, bad: Sequence[tuple[int, Gpu, str]]) -> bool:
+    """Whether NVML's counters include the error of this message."""
+    return report.code in COUNTED and any(report.gpu == gpu for _, gpu, _ in bad)
+
+
+def _messages(report: XidReport) -> str:
+    return f"{report.label} has had memory errors since its driver was loaded: {report.xid.title}"
 
 
 def _action(gpu: Gpu, reports: list[XidReport], xids: XidReports) -> Action:
@@ -103,8 +131,7 @@ def _action(gpu: Gpu, reports: list[XidReport], xids: XidReports) -> Action:
 def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
     first = min(reports, key=lambda report: report.xid.severity != "error")
     more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
-    summary = f"{first.label} has had memory errors since its driver was loaded: {first.xid.title}{more}."
-    return finding(summary, reports, xids.action(reports), repairs, context)
+    return finding(f"{_messages(first)}{more}.", reports, xids.action(reports), repairs, context)
 
 
 def repairs(context: Context, *, action: str = "", devices: str = "", xids: str = "") -> Fixes:
@@ -124,18 +151,6 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     yield _BOARD
     yield _COUNTERS
     yield TEST_GPU
-
-
-def _repaired(report: XidReport) -> bool:
-    """Whether NVML counts such errors and now reports none: the GPU was reset in the meantime."""
-    gpu = report.gpu
-    return (
-        gpu is not None
-        and report.xid.code in COUNTED
-        and gpu.ecc_uncorrected_volatile == 0
-        and not (gpu.remapping_pending is None and gpu.retired_pages_pending is None)
-        and _trouble(gpu) is None
-    )
 
 
 def _trouble(gpu: Gpu) -> str | None:

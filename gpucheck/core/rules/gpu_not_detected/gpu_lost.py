@@ -28,12 +28,21 @@ References:
 from collections.abc import Sequence
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.combiners.xid_reports import GpuReport, XidReport, XidReports, affected, cited, codes, finding
+from gpucheck.core.combiners.xid_reports import (
+    GpuReport,
+    XidReport,
+    XidReports,
+    affected,
+    cited,
+    codes,
+    finding,
+    has_memory_errors,
+)
 from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, RESET_REQUIRED
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNodes
-from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -109,36 +118,37 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Ski
 
 def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> Finding | None:
     """Report what the driver or its messages require for GPUs that respond."""
-    if reports:
-        first, more = reports[0], f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
-        action = xids.action(reports)
-        reason = f"the kernel has reported since its driver was loaded: {first.xid.title}{more}"
-        demands = [demand for report in reports if (demand := xids.demand(report.gpu)) is not None]
-        return _needed(reports, reason, action, context, demands)
     elsewhere = {report.device for report in xids.reports}
     # ecc-errors reports these
-    faulty = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if _has_memory_errors(gpu)]
+    faulty = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if has_memory_errors(gpu)]
     needed = [demand for demand in xids.demands.values() if demand.action is not Action.IGNORE]
-    if demands := [demand for demand in needed if demand.device not in elsewhere and demand.gpu not in faulty]:
-        reason = f"the driver says what it needs: {demands[0].recovery.advice}"
-        return _needed(demands, reason, Action.strongest(demand.action for demand in demands), context)
-    if complaints := sorted(xids.complaints, key=lambda complaint: complaint.action is Action.IGNORE):
-        reason = f"the driver has reported since it was loaded: {complaints[0].words}"
-        return _needed(complaints, reason, Action.strongest(complaint.action for complaint in complaints), context)
-    return None
+    demands = [demand for demand in needed if demand.device not in elsewhere and demand.gpu not in faulty]
+    complaints = sorted(xids.complaints, key=lambda complaint: complaint.action is Action.IGNORE)
+    first: Sequence[GpuReport]
+    if reports:
+        more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
+        first, reason = reports, f"the kernel has reported since its driver was loaded: {reports[0].xid.title}{more}"
+    elif demands:
+        first, reason = demands, f"the driver says what it needs: {demands[0].recovery.advice}"
+    elif complaints:
+        first, reason = complaints, f"the driver has reported since it was loaded: {complaints[0].words}"
+    else:
+        return None
+    if first is not complaints:  # the others need more than a look
+        complaints = [item for item in complaints if item.action is not Action.IGNORE and item.device not in xids.demands]
+    of_reports = [xids.action(reports)] if reports else []
+    others = [*(demand.action for demand in demands), *(complaint.action for complaint in complaints)]
+    action = Action.strongest([*of_reports, *others])
+    sources = [demand for report in reports if (demand := xids.demand(report.gpu)) is not None]
+    named = [*reports, *demands, *complaints]
+    also = dict.fromkeys(item.label for item in named if item.label not in {item.label for item in first})
+    reason += f"; the driver also requests an action for {listing(list(also))}" if also else ""
+    return finding(f"{_respond(first)}, but {reason}.", named, action, repairs, context, sources)
 
 
-def _has_memory_errors(gpu: Gpu) -> bool:
-    """Whether NVML reports memory errors of a GPU, or a failed or pending repair of its memory."""
-    return bool(gpu.ecc_uncorrected_volatile or gpu.remapping_pending or gpu.remapping_failed or gpu.retired_pages_pending)
-
-
-def _needed(
-    named: Sequence[GpuReport], reason: str, action: Action, context: Context, sources: Sequence[GpuReport] = ()
-) -> Finding:
+def _respond(named: Sequence[GpuReport]) -> str:
     others = len({item.label for item in named}) - 1
-    who = f"{named[0].label} and {others} more GPUs respond" if others else f"{named[0].label} responds"
-    return finding(f"{who}, but {reason}.", named, action, repairs, context, sources)
+    return f"{named[0].label} and {others} more GPU{'s' * (others > 1)} respond" if others else f"{named[0].label} responds"
 
 
 def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:

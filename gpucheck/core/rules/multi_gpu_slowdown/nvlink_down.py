@@ -65,7 +65,7 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
 
     Links and fabric are judged from NVML, switches from the PCI bus and the kernel's messages; the worst fault comes first.
     """
-    reports = [report for report in xids.of("nvlink") if "Nonfatal" not in report.text]
+    reports = xids.of("nvlink")
     if faults := [*_of_gpus(xids), *_missing_switch(xids.pci), *_sxids(xids)]:
         first, *others = faults
         action = Action.strongest([*(fault.action for fault in faults), *([xids.action(reports)] if reports else [])])

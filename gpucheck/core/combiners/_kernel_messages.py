@@ -1,0 +1,205 @@
+"""The GPUs of this machine by their addresses, and the kernel's messages about each."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
+from gpucheck.core.model import Action, Evidence, saw
+from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
+from gpucheck.core.probes.pci import Pci
+
+_ADDRESS = r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b"
+_PROCESS_NAME = r"'.*'|\bname=.*"  # a user chooses it, quotes included
+COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that NVML's counters also count until the GPU is reset
+# Messages of the driver without an Xid: the requested action, and a description.
+_COMPLAINTS = (
+    (r"(?i)needs to be reset|requires? (?:a )?reset|reset required", Action.RESET_GPU, "it needs a reset"),
+    (
+        r"(?i)waiting for RPC response from GPU|heartbeat timed ?out|rpcRecvPoll timed ?out|GSP[_ ]TIMEOUT",
+        Action.IGNORE,
+        "its firmware (GSP) did not respond in time",
+    ),
+    (r"RmInitAdapter failed|rm_init_adapter failed", Action.IGNORE, "its driver could not start it"),
+)
+
+
+class GpuReport(msgspec.Struct, frozen=True):
+    """What the driver says about a GPU of this machine."""
+
+    device: str | None  # "0000:3b:00.0"; None: unknown
+    gpu: Gpu | None  # None: NVML does not list it
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def label(self) -> str:
+        """'GPU 3 at 0000:3b:00.0', or the known part of it."""
+        if self.gpu is not None:
+            return f"{self.gpu.label} at {self.device}" if self.device else self.gpu.label
+        return f"The GPU at {self.device}" if self.device else "A GPU of this machine"
+
+    @property
+    def code(self) -> int | None:
+        """The code of the Xid; None: it is no Xid."""
+        return None
+
+
+class XidReport(GpuReport, frozen=True):
+    """One Xid message."""
+
+    xid: Xid
+    text: str
+
+    @property
+    def responds(self) -> bool:
+        """Whether NVML can talk to the GPU now."""
+        return self.gpu is not None and self.gpu.result is None and self.gpu.problem is None
+
+    @property
+    def code(self) -> int:
+        """The code of the Xid."""
+        return self.xid.code
+
+    @property
+    def action(self) -> Action:
+        """The action that the message requests."""
+        return Action(self.xid.action)
+
+
+class Demand(GpuReport, frozen=True):
+    """The action that the driver requests for a GPU: NVML's recovery action, else that of the latest Xid 154."""
+
+    recovery: Recovery
+
+    @property
+    def action(self) -> Action:
+        """The requested action."""
+        return Action(self.recovery.action)
+
+
+class Complaint(GpuReport, frozen=True):
+    """A message of the driver that requests an action without an Xid, or an Xid that is not in the table."""
+
+    action: Action
+    words: str
+    code: int | None = None  # of the Xid
+
+
+def has_memory_errors(gpu: Gpu) -> bool:
+    """Whether NVML reports memory errors of a GPU, or a failed or pending repair of its memory."""
+    return bool(gpu.ecc_uncorrected_volatile or gpu.remapping_pending or gpu.remapping_failed or gpu.retired_pages_pending)
+
+
+def repaired(report: XidReport) -> bool:
+    """Whether NVML counts such errors and now reports none: the GPU was reset after this message."""
+    gpu = report.gpu
+    return (
+        gpu is not None
+        and report.code in COUNTED
+        and gpu.ecc_uncorrected_volatile == 0
+        and not (gpu.remapping_pending is None and gpu.retired_pages_pending is None)
+        and not has_memory_errors(gpu)
+    )
+
+
+def cleared(device: str, place: int, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]) -> bool:
+    """Whether the driver reports that no action is needed: in NVML, or in the log after this message."""
+    if device in actions:
+        return actions[device].action is Action.IGNORE
+    after, demand = messages.get(device, (-1, None))
+    return demand is not None and after > place and demand.action is Action.IGNORE
+
+
+class Machine:
+    """The GPUs of this machine by their addresses."""
+
+    def __init__(self, gpus: Gpus | None, pci: Pci | None) -> None:
+        """Match GPUs to addresses. NVML lists them in the bus's order, which identifies a lost GPU without an address."""
+        self.gpus, self.pci = gpus, pci
+        every = gpus.gpus if gpus is not None else ()
+        self.listed = {gpu.pci_address: gpu for gpu in every if gpu.pci_address}
+        self.addresses = {*self.listed, *(gpu.address for gpu in (pci.gpus if pci is not None else ()))}
+        nameless, free = [gpu for gpu in every if not gpu.pci_address], sorted(self.addresses - self.listed.keys())
+        if len(nameless) == len(free):
+            self.listed |= dict(zip(free, nameless, strict=True))
+
+    def faults(self, kernel_log: KernelLog) -> Iterator[tuple[int, str, XidReport]]:
+        """Messages about faults of these GPUs, with their indexes in the log. Links recover from Nonfatal ones by themselves."""
+        for place, event in enumerate(kernel_log.events):
+            message, device = xid(event.code), event.device
+            if message is None or message.fault is None or device is None or device not in self.addresses:
+                continue
+            evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
+            severities = re.findall(r"\b(?:Fatal|Nonfatal)\b", event.text)  # the driver's own is behind the process's name
+            if message.fault != "nvlink" or severities[-1:] != ["Nonfatal"]:
+                yield place, device, XidReport(device, self.listed.get(device), evidence, message, event.text)
+
+    def recovery_actions(self) -> dict[str, Demand]:
+        """NVML's recovery actions by address; unknown numbers are ignored."""
+        return {
+            device: Demand(device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"), RECOVERIES[gpu.recovery_action])
+            for place, gpu in enumerate(self.gpus.gpus if self.gpus is not None else ())
+            for device in [gpu.pci_address]
+            if device is not None and gpu.recovery_action in RECOVERIES
+        }
+
+    def recovery_messages(self, kernel_log: KernelLog) -> dict[str, tuple[int, Demand]]:
+        """The latest Xid 154 of each GPU, with its index in the log."""
+        return {
+            event.device: (
+                place,
+                Demand(event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text"), RECOVERIES[number]),
+            )
+            for place, event in enumerate(kernel_log.events)
+            if event.code == RECOVERY_CHANGED and event.device in self.addresses
+            for number in [recovery_of(event.text)]
+            if number in RECOVERIES
+        }
+
+    def complaints(
+        self, kernel_log: KernelLog, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]
+    ) -> tuple[Complaint, ...]:
+        """The latest of each kind and GPU, without those of GPUs that need no action. Only a message that names a GPU drains."""
+        well = {device for device, demand in actions.items() if demand.action is Action.IGNORE}
+        latest: dict[tuple[str, str | None], Complaint] = {}
+        for place, text in enumerate(kernel_log.nvrm):
+            address = re.search(_ADDRESS, said := re.sub(_PROCESS_NAME, "", text))
+            device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
+            about, seen = {device} if device is not None else self.addresses, saw(kernel_log, f"nvrm[{place}]")
+            if not about <= self.addresses or about <= well:
+                continue
+            for pattern, action, words in _COMPLAINTS:
+                if re.search(pattern, said) and (device is not None or action is Action.IGNORE):
+                    latest[words, device] = Complaint(device, self.listed.get(device or ""), seen, action, words)
+        return (*latest.values(), *self._unknown(kernel_log, actions, messages))
+
+    def _unknown(
+        self, kernel_log: KernelLog, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]
+    ) -> tuple[Complaint, ...]:
+        """The latest message of each GPU and unknown code: to look up, not a reason to drain the node."""
+        latest = {
+            (event.code, event.device): Complaint(
+                event.device,
+                self.listed.get(event.device),
+                saw(kernel_log, f"events[{place}].text"),
+                Action.IGNORE,
+                f"Xid {event.code}, which gpucheck does not know",
+                event.code,
+            )
+            for place, event in enumerate(kernel_log.events)
+            if xid(event.code) is None and event.device is not None and event.device in self.addresses
+            if not cleared(event.device, place, actions, messages)
+        }
+        return tuple(latest.values())
+
+    def switch_faults(self, kernel_log: KernelLog) -> tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...]:
+        """Fatal messages of the machine's NVSwitches, the latest of each code and switch."""
+        switches = {switch.address for switch in (self.pci.nvswitches if self.pci is not None else ())}
+        latest = {
+            (event.code, event.device): (event, saw(kernel_log, f"sxids[{place}].text", f"sxids[{place}].time"))
+            for place, event in enumerate(kernel_log.sxids)
+            if event.fatal and event.device in switches
+        }
+        return tuple(latest.values())
