@@ -57,13 +57,15 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     if not unreachable:
         return faults.skip
     libraries = faults.libraries
-    names = [fault.soname for fault in unreachable]
+    names = list(dict.fromkeys(fault.soname for fault in unreachable))  # one may be lacking in several ways
     release = releases.release(libraries.tensorflow or "")
     defect = release is not None and not release.cusolver_reachable and names == ["libcusolver.so.11"]
     assignment = _assignment(unreachable, faults)
+    needing = list(dict.fromkeys(fault.library.soname for fault in unreachable))
+    searching = "it does" if set(needing) & set(names) else f"{listing(needing)} {'does' if len(needing) == 1 else 'do'}"
     where = f"the {'folder' if len(names) == 1 else 'folders'} of {listing(names)}"
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it does not search {where}"
+        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: {searching} not search {where}"
         f"{' (a bug of this release)' if defect else ''}.",
         evidence=(
             *(item for fault in unreachable for item in fault.evidence),
@@ -88,9 +90,9 @@ def _assignment(unreachable: list[Fault], faults: LibraryFaults) -> Assignment |
     folders = list(dict.fromkeys(_folder(fault, faults) for fault in unreachable))
     if any(":" in folder or ";" in folder or not folder.isprintable() for folder in folders):
         return None  # the loader splits the variable at these characters and has no quoting
-    names = listing([fault.soname for fault in unreachable])
-    verb = "is" if len(unreachable) == 1 else "are"
-    return search_first(folders, f"{names} {verb} outside the search path of TensorFlow's loader")
+    names = list(dict.fromkeys(fault.soname for fault in unreachable))
+    verb = "is" if len(names) == 1 else "are"
+    return search_first(folders, f"{listing(names)} {verb} outside the search path of TensorFlow's loader")
 
 
 def _folder(fault: Fault, faults: LibraryFaults) -> str:
