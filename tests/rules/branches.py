@@ -1,6 +1,6 @@
-"""Print each branch of a rule that no case takes: ``python branches.py``, with tests on the path, writes one per line.
+"""Print each branch of a rule or a combiner that no case takes: ``python branches.py``, with tests on the path, writes one per line.
 
-An import hook records the conditions of gpucheck/core/rules: it inserts ``noted(place, condition)`` for each ``condition`` of an
+An import hook records the conditions of gpucheck/core/rules and combiners: it inserts ``noted(place, condition)`` for each ``condition`` of an
 ``if``, of a conditional expression, and of ``return a or b``. The cases are the page's Example, tests/cases/rules, and
 tests/cases/logs/repairs.
 """
@@ -10,7 +10,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 
-RULES = "gpucheck.core.rules."
+RULES, COMBINERS = "gpucheck.core.rules.", "gpucheck.core.combiners."
 values: dict[tuple[str, int, str], set[bool]] = {}  # file, line and text of a condition -> its recorded values
 
 
@@ -42,11 +42,11 @@ class Noted(ast.NodeTransformer):
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """Load a module of the rules with recorded conditions, never from a compiled file."""
+    """Load a module of the rules or combiners with recorded conditions, never from a compiled file."""
 
     def get_code(self, fullname):
         source = self.get_data(self.path).decode()
-        file = fullname.removeprefix(RULES).replace(".", "/") + ".py"
+        file = fullname.removeprefix(RULES).removeprefix("gpucheck.core.").replace(".", "/") + ".py"
         tree = Noted(file, source).visit(ast.parse(source))
         return compile(ast.fix_missing_locations(tree), self.path, "exec")
 
@@ -56,10 +56,10 @@ class Loader(importlib.machinery.SourceFileLoader):
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Find the modules of the rules."""
+    """Find the modules of the rules and combiners."""
 
     def find_spec(self, fullname, path, target=None):
-        if not fullname.startswith(RULES):
+        if not fullname.startswith((RULES, COMBINERS)):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path)
         spec.loader = Loader(fullname, spec.origin)

@@ -1,4 +1,4 @@
-"""Every branch of a rule has a case: each Skip, each "and 2 more", each kind of Finding."""
+"""Every branch of a rule and of a combiner has a case: each Skip, each "and 2 more", each kind of Finding."""
 
 import os
 import pathlib

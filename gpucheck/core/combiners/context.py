@@ -24,12 +24,12 @@ def combine(
     gpus: Gpus | None,
     cuda: Cuda | None,
     environment: Environment | None,
-    request: Request | None,
+    request: Request,
 ) -> Context:
-    """Combine the facts; each may be missing, and repairs handle unknown values."""
+    """Combine the facts; each but the request may be missing, and repairs handle unknown values."""
     slurm = None if environment is None else "slurm" if "SLURM_JOB_ID" in environment.variables else ""
     return Context(
-        framework=request.other_backend if request is not None else None,
+        framework=request.other_backend,
         scheduler=slurm,
         interpreter=interpreter,
         packages=packages,

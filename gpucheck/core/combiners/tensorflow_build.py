@@ -84,7 +84,7 @@ def combine(installation: Installation, system: System | None, tensorflow: Tenso
         system=system,
         tensorflow=tensorflow,
         built_with_cuda=_built_with_cuda(installation, system, tensorflow),
-        kernels=_kernels_by_build_info(packages, tensorflow) or _kernels_by_release(packages, tensorflow),
+        kernels=_kernels_by_build_info(tensorflow) or _kernels_by_release(packages, tensorflow),
     )
 
 
@@ -101,7 +101,7 @@ def _built_with_cuda(installation: Installation, system: System | None, tensorfl
     return system.platform == "linux" and system.architecture == "x86_64"
 
 
-def _kernels_by_build_info(packages: Packages, tensorflow: TensorFlow | None) -> Kernels | None:
+def _kernels_by_build_info(tensorflow: TensorFlow | None) -> Kernels | None:
     if tensorflow is None:
         return None
     native, ptx = [], None
@@ -114,8 +114,7 @@ def _kernels_by_build_info(packages: Packages, tensorflow: TensorFlow | None) ->
                 ptx = max(capability, ptx or capability)
     if not native and not ptx:
         return None
-    version = tensorflow.version or (packages.tensorflow.version if packages.tensorflow else "")
-    return Kernels(version, tuple(native), ptx, saw(tensorflow, "version", "compute_capabilities"))
+    return Kernels(tensorflow.version or "", tuple(native), ptx, saw(tensorflow, "version", "compute_capabilities"))
 
 
 def _kernels_by_release(packages: Packages, tensorflow: TensorFlow | None) -> Kernels | None:

@@ -58,7 +58,7 @@ def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding 
     named = cause.values(repairs.__kwdefaults__ or ()) if cause is not None else {}
     if failed is not None and failed.run is not None:
         named["lines"] = f"{failed.run.reason}\n{named.get('lines', '')}"
-    fix = repairs(context, **{**named, "exchange": trial.exchange if trial.passed is not None else ""})
+    fix = repairs(context, **{**named, "exchange": trial.exchange})
     if (failure := log_causes.failure("nccl-failed", FAILED, "NCCL failed in {run}: {text}.", fix)) is not None:
         return failure
     if trial.passed is None or not on_gpu(trial.passed):
