@@ -70,17 +70,17 @@ def for_xids(codes: str, wanted: Action) -> tuple[Fix, ...]:
     """
     numbers = {int(code) for code in codes.split(",") if code.strip().isdecimal()}
     known = [message for number in numbers if (message := xid(number)) is not None]
-    drains = wanted.severity is Severity.ERROR
-    texts = [_explained(message, drains) for message in sorted(known, key=lambda message: (not message.drain, message.code))]
+    texts = [_explained(message, wanted) for message in sorted(known, key=lambda message: (not message.drain, message.code))]
     if others := [str(number) for number in sorted(numbers) if xid(number) is None]:
         texts.append(f"Look up Xid {listing(others)} in NVIDIA's list: https://docs.nvidia.com/deploy/xid-errors/")
     return tuple(Fix(text=text) for text in texts)
 
 
-def _explained(message: Xid, drains: bool) -> str:
-    meaning = f"Xid {message.code} means: {message.meaning}"
-    if message.drain and not drains:
-        return meaning
+def _explained(message: Xid, wanted: Action) -> str:
+    meaning, own = f"Xid {message.code} means: {message.meaning}", Action(message.action)
+    drains = wanted.severity is Severity.ERROR
+    if message.drain and (not drains or Action.strongest([own, wanted]) is not own):
+        return meaning  # the action for all of them differs from the usual one
     drain = "Drain this machine: start no new jobs until this is done" if drains else "The machine does not need to be drained"
     return f"{meaning}. Do now: {message.advice}" + (f". {drain}" if message.drain is drains else "")
 
