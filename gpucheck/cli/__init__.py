@@ -1,4 +1,4 @@
-"""The command line: parse, call, print, exit. The only package that knows click."""
+"""The command line: parse, call, print, exit. Only this package and ``gpucheck/commands`` know click."""
 
 from __future__ import annotations
 

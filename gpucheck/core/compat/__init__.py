@@ -6,7 +6,8 @@ A key that is not in a table returns None: unknown is not an error.
 - versions: read and compare version numbers
 - tensorflow: what each TensorFlow release was built with and requires
 - cuda: the CUDA of each driver, driver API results, GPUs that cuDNN has dropped
-- nvml: clock event reasons
+- results: the spellings of CUDA's and NVML's results
+- nvml: failed calls, clock event reasons, the health of NVLink
 - gpus: names, compute capabilities, architectures, precisions
 - xid: the kernel driver's Xid messages
 - libraries: the shared libraries and tools that TensorFlow loads, and from where
@@ -14,5 +15,10 @@ A key that is not in a table returns None: unknown is not an error.
 - frameworks: the CUDA builds of JAX and PyTorch
 - images: NVIDIA's container images with TensorFlow
 - keras: backends, and the Keras version for each TensorFlow
+- removed: parts of TensorFlow and Keras that no longer exist
+- modules: the package of a Python module
+- vendors: packages that GPU vendors make themselves
+- downloads: how much an answer of `gpucheck setup` downloads
+- systems: the C library of Linux distributions
 - tpu: TPU generations, their PCI ids, and libtpu
 """

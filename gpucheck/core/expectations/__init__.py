@@ -1,6 +1,7 @@
-"""Expectations of a machine: files of expectations, snapshots, and the comparison of two reports.
+"""Expectations of a machine: their files, and which of them a machine meets.
 
-The expectations themselves (``gpucheck.core.model.Expectations``) are part of the request.
+The expectations themselves (``gpucheck.core.model.Expectations``) are part of the request. Snapshots and comparisons of reports
+are in ``gpucheck/commands/expectations``.
 """
 
 from collections.abc import Iterable

@@ -1,1 +1,1 @@
-"""Child processes shared by probes and `gpucheck bench`: the training child, queries of the driver, causes of crashes."""
+"""Child processes shared by probes and `gpucheck bench`: queries of the driver, NVML's sampler, too little memory on purpose."""

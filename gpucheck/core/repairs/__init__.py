@@ -1,1 +1,1 @@
-"""Shared parts of findings: sentences, commands, and fixes that several rules use."""
+"""What findings advise: commands and fixes that several rules use, and variables, which are proved before they are printed."""

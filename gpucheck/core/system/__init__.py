@@ -1,1 +1,1 @@
-"""Files that users name: read with limits, written completely or not at all."""
+"""The operating system: bounded reads and complete writes of files, resource limits, shells, and files that hide others."""
