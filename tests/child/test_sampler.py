@@ -8,8 +8,8 @@ from case_files import table
 from lab import fake_driver
 
 from gpucheck.core.child.messages.drivers import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
+from gpucheck.core.host import sampler
 from gpucheck.core.probes import driver
-from gpucheck.core.processes import sampler
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or fake_driver.COMPILER is None, reason="the fake driver is built for Linux, by a C compiler"

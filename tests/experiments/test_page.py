@@ -2,7 +2,7 @@
 
 from experiments.page import documented, sections
 
-from gpucheck.core.processes.exhaustion import NAME
+from gpucheck.core.probes._exhaustion import NAME
 from gpucheck.core.training.experiments import names
 
 

@@ -13,7 +13,7 @@ from lab import fake_driver
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes import cuda, driver, gpus
-from gpucheck.core.processes.driver_query import longest_silence
+from gpucheck.core.probes._driver_query import longest_silence
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 

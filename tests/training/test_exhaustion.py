@@ -7,7 +7,7 @@ from in_tensorflow import MARKS
 
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Level, Request, TrainingRun
-from gpucheck.core.processes.exhaustion import provoke
+from gpucheck.core.probes._exhaustion import provoke
 
 pytestmark = MARKS
 REQUEST = Request(allow_cpu=True, level=Level.FULL, timeout_seconds=240)

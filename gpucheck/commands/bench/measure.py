@@ -14,10 +14,9 @@ from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configur
 from gpucheck.core.child.messages.drivers import Sampled
 from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported, TpuConnected
 from gpucheck.core.compat.tpu import CONNECT_SECONDS
-from gpucheck.core.host import Child, Host
+from gpucheck.core.host import Child, Host, sampler
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.probes import cuda, gpus
-from gpucheck.core.processes import sampler
 
 GENERATED = "the function returned no data: the samples are random, and the accuracy is not measured"
 

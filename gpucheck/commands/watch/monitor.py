@@ -17,9 +17,9 @@ from gpucheck.commands.watch.summary import GpuUse
 from gpucheck.core.child.messages.drivers import Sampled, SamplerStarted
 from gpucheck.core.compat import nvml
 from gpucheck.core.host.local import LocalHost
+from gpucheck.core.host.sampler import samples, start
 from gpucheck.core.model import Request
 from gpucheck.core.probes import limits
-from gpucheck.core.processes.sampler import samples, start
 
 SAMPLE_SECONDS = 2.0
 SAMPLES_JUDGED = 5

@@ -4,12 +4,11 @@ import msgspec
 
 from gpucheck.core.child.messages.drivers import GpuSample, StopSampling
 from gpucheck.core.compat import nvml
-from gpucheck.core.host import Host
+from gpucheck.core.host import Host, sampler
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import gpus
 from gpucheck.core.probes._frameworks import driver_hangs, training_child
-from gpucheck.core.processes import sampler
 
 INTERVAL_SECONDS = 0.2  # between two samples; more in a soak of several hours, which has as many samples as one hour
 

@@ -19,7 +19,7 @@ from gpucheck.core.host import Host
 from gpucheck.core.model import Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import driver
-from gpucheck.core.processes.driver_query import DriverAnswer, cuda_version, longest_silence, query_driver
+from gpucheck.core.probes._driver_query import DriverAnswer, cuda_version, longest_silence, query_driver
 
 __all__ = ("Cuda", "CudaDevice", "pci_address", "read")
 

@@ -8,8 +8,8 @@ from gpucheck.core.child.messages.machine import DeviceNodesTask, NodeOpened
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
+from gpucheck.core.probes._driver_query import too_early
 from gpucheck.core.probes.kernel_module import minors
-from gpucheck.core.processes.driver_query import too_early
 
 CONTROL, UVM = "/dev/nvidiactl", "/dev/nvidia-uvm"
 LIMIT_SECONDS = 10.0

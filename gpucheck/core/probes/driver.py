@@ -6,7 +6,7 @@ from gpucheck.core.child.messages.drivers import DriverStarted, NvmlSystem, Nvml
 from gpucheck.core.host import Child, Host
 from gpucheck.core.model import Level
 from gpucheck.core.model.plugin import probe
-from gpucheck.core.processes.driver_query import DriverAnswer, DriverQuery, cuda_version, longest_silence, query_driver
+from gpucheck.core.probes._driver_query import DriverAnswer, DriverQuery, cuda_version, longest_silence, query_driver
 
 NVIDIA_SMI_SECONDS = 5.0
 NVIDIA_SMI_CHARACTERS = 500

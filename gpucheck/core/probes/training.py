@@ -70,7 +70,7 @@ def read(host: Host) -> Training:
             runs.append(workers.train_with_server(host, child))
         experiments = _experiments(child, ending)
         if host.request.level >= Level.FULL:
-            from gpucheck.core.processes import exhaustion  # only needed here
+            from gpucheck.core.probes import _exhaustion as exhaustion  # only needed here
 
             experiments += exhaustion.provoke(host, runs)
     checksums = child.message(Checksums)

@@ -19,7 +19,7 @@ from gpucheck.core.child.messages.training import (
 )
 from gpucheck.core.model import Level, Request, TrainingRun
 from gpucheck.core.probes import training
-from gpucheck.core.processes.exhaustion import provoke
+from gpucheck.core.probes._exhaustion import provoke
 
 GIB = 1 << 30
 WORDS = "ResourceExhaustedError: OOM when allocating tensor"
