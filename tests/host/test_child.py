@@ -185,3 +185,12 @@ def test_long_line_arrives_completely(child):
     one = child("end('LibrariesMapped', {'paths': {'a': 'x' * 3000000}}); end('Done')")
     assert len(one.wait_for(LibrariesMapped).paths["a"]) == 3000000
     assert one.end().ok
+
+
+def test_waiting_threads_continue_if_a_signal_interrupts_the_start():
+    child = LocalChild(60.0)  # how long they would wait otherwise
+    started = time.monotonic()
+    with pytest.raises(SystemExit):
+        child.start(lambda: sys.exit(143))
+    assert not child.end().ok
+    assert time.monotonic() - started < 50

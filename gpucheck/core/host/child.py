@@ -122,7 +122,8 @@ class LocalChild:
             self._process = start()
         except OSError as error:
             self._problem = f"not started: {error}"
-        self._startup.set()
+        finally:  # also if a signal ends the run meanwhile: other threads wait for the child
+            self._startup.set()
 
     def wait_for(self, kind: type[AnyMessage], job: str = "", within: float | None = None) -> AnyMessage | None:
         """Wait for a message; None if the child ended or was stopped before it sent one."""
