@@ -165,13 +165,13 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
     return (tf.keras if legacy and tf is not None else keras), backend
 
 
-def _saving_error() -> str | None:
-    """Why Keras can't save a model: its own import of h5py ignores an ImportError, and `model.save` raises another one later."""
+def _saving_error() -> str:
+    """Why Keras can't save a model; empty if it can. Keras ignores an ImportError of h5py, and raises another in `model.save`."""
     try:
         import h5py  # noqa: F401  # Keras has imported it, so this costs nothing
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:500]
-    return None
+    return ""
 
 
 def _version_of_tf_keras(tf: Any, version: str) -> str:

@@ -111,7 +111,7 @@ class KerasImport(Struct, frozen=True, kw_only=True):
     backend: str | None = None  # "tensorflow", "jax", "torch"
     backend_source: str | None = None  # "--backend", "KERAS_BACKEND", the path of keras.json, or "default"
     legacy: bool | None = None  # tf.keras is Keras 2 (tf_keras, or Keras 2 itself)
-    saving_error: str | None = None  # the exception of h5py, without which Keras can't save a model; None: it was imported
+    saving_error: str | None = None  # the exception of h5py, without which Keras can't save a model; empty: it was imported
 
 
 class KerasImported(Message):

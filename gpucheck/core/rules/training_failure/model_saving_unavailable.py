@@ -35,6 +35,8 @@ def check(keras: Keras, context: Context) -> Finding | Skip | None:
     if not keras.imported:
         return Skip("Keras was not imported")
     if keras.saving_error is None:
+        return Skip("whether h5py can be imported is not known")
+    if not keras.saving_error:
         return None
     return Finding(
         summary=f"Keras can't save models: importing h5py fails with {short(keras.saving_error, 240)}.",
