@@ -67,7 +67,7 @@ STEPS = {
 @rule(severity="warning", words=("horovod",))
 def check(script: Script) -> Findings:
     """Report a program without hvd.init(), or the missing steps of a program that trains a model."""
-    calls = [call for call in script.calls if call.name.startswith("horovod.")]
+    calls = [call for call in script.calls if call.name.startswith(("horovod.tensorflow.", "horovod.keras."))]
     starts = [call for call in calls if call.name.endswith("keras.init")]
     if script.modules() - KNOWN:
         return
