@@ -34,7 +34,16 @@ def hanging(folder):
     """Return an environment whose TensorFlow hangs."""
     (folder / "lib/tensorflow").mkdir(parents=True)
     (folder / "lib/tensorflow/__init__.py").write_text("import time; time.sleep(600)")
-    return {**os.environ, "PYTHONPATH": f"{folder / 'lib'}:{ROOT}", VARIABLE: str(folder)}
+    return {**os.environ, "PYTHONPATH": f"{folder / 'lib'}:{ROOT}", "PYTHONFAULTHANDLER": "1", VARIABLE: str(folder)}
+
+
+def output(process, seconds):
+    """Return the output of a process that ends; if it does not, fail with the stack of each of its threads."""
+    try:
+        return process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        pytest.fail(f"did not end within {seconds} s:\n{process.communicate(timeout=seconds)[1]}")
 
 
 @posix
@@ -49,7 +58,7 @@ def test_signal_during_the_run_removes_children_and_files(tmp_path, number):
         time.sleep(0.05)
     process.send_signal(number)
     process.send_signal(number)  # a second signal does not interrupt the cleanup
-    out, err = process.communicate(timeout=20)
+    out, err = output(process, 20)
     assert (process.returncode, out, err) == (INTERRUPTED[number], "", MESSAGES[number])
     assert os.listdir(work) == []
     assert leftovers_after(str(tmp_path), 5) == []

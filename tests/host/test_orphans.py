@@ -62,3 +62,17 @@ def test_children_of_a_program_that_uses_gpucheck_are_not_killed(tmp_path):
     """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stdout == "None\n", done.stderr
+
+
+def test_first_child_is_ended_if_a_signal_interrupts_its_start():
+    """The signal's exception leaves Popen before gpucheck records the child."""
+    program = textwrap.dedent("""
+        import os, subprocess
+        from gpucheck.core.host import orphans
+        orphans.adopt()
+        child = subprocess.Popen(["sleep", "50"], env={**os.environ, **orphans.mark()})
+        orphans.end()
+        print(child.wait(5))
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "0", done.stderr  # 0: ``end`` has waited for it

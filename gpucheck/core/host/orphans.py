@@ -46,7 +46,7 @@ def disown() -> None:
 def end() -> None:
     """Kill all processes that children left running, and their own orphans."""
     until = time.monotonic() + _ROUNDS_SECONDS
-    while _ours and _before and _any_child() and time.monotonic() < until:
+    while _before and _any_child() and time.monotonic() < until:
         found = [pid for pid in _children() if pid not in _ours and pid not in _before[0] and _is_left_behind(pid)]
         if not found:
             return
