@@ -121,13 +121,13 @@ def check(
             invalid number of devices, or an unreadable file of expectations.
         RuntimeError: files of this installation of gpucheck are missing or incomplete.
     """
-    depth = Level.__members__.get(level.upper())
-    if depth is None:
+    if level not in get_args(Depth):
         raise ValueError(f"level is one of {', '.join(get_args(Depth))}. Received: level={level!r}")
+    depth = Level[level.upper()]
     if backend not in (None, "tensorflow", "jax", "torch"):
         raise ValueError(f"backend is one of tensorflow, jax, torch. Received: backend={backend!r}")
     limit = TIMEOUT_SECONDS[depth] if timeout_seconds is None else timeout_seconds
-    if not 0 < limit < float("inf"):
+    if not isinstance(limit, numbers.Real) or not 0 < limit < float("inf"):
         raise ValueError(f"timeout_seconds is a positive number. Received: timeout_seconds={timeout_seconds!r}")
     if not 0 <= logical_devices <= 64:
         raise ValueError(f"logical_devices is a number from 0 to 64. Received: logical_devices={logical_devices!r}")

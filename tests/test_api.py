@@ -97,7 +97,11 @@ def test_no_verdict_is_not_ready():
     "wrong",
     [
         {"level": "deep"},
+        {"level": "node"},
+        {"level": "QUICK"},
+        {"level": 1},
         {"timeout_seconds": 0},
+        {"timeout_seconds": "5"},
         {"timeout_seconds": float("nan")},
         {"backend": "theano"},
         {"logical_devices": 65},

@@ -93,6 +93,13 @@ def test_worker_that_never_started_is_named_with_its_node_and_reason():
     assert [(cause.code, cause.nodes) for cause in fleet.causes] == [("worker-unreachable", "n3")]
 
 
+def test_report_of_another_program_does_not_end_the_merge():
+    foreign = [{**run(), "worker_links": [{"workers": "x"}]}, run(links=[(0, 7, 0.1)]), run(links=[(0, 1, 0.1)])]
+    result = trained(foreign).training
+    assert [worker.status for worker in result.workers] == ["skipped", "passed", "passed"]
+    assert [link.nodes for link in result.links] == [(NODES[0], NODES[1])]
+
+
 def test_failed_node_is_reported_in_three_lines():
     """gRPC's details are omitted if the engine reports the node's problem."""
     grpc = f"{LOST}\nAdditional GRPC error information from remote target /job:worker/replica:0/task:1:\n" + "at 0xcafe\n" * 200

@@ -119,6 +119,18 @@ def test_list_and_csv_of_nvidia_smi():
     assert elsewhere.of_nvidia_smi("anything") is None
 
 
+def test_damaged_csv_of_nvidia_smi():
+    assert elsewhere.of_nvidia_smi("driver_version, name\n580.65.06\n") is None
+    assert elsewhere.of_nvidia_smi("driver_version, name\n580.65.06\n580.65.06, NVIDIA L4\n").driver == "580.65.06"
+    assert elsewhere.of_nvidia_smi(f"name, driver_version\n{'a' * 200_000}, 580.65.06\n") is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_file_that_powershell_wrote(encoding):
+    found = elsewhere.of_file("name, driver_version\nNVIDIA L4, 580.65.06\n".encode(encoding), "smi.csv")
+    assert (found.driver, [gpu.name for gpu in found.gpus]) == ("580.65.06", ["NVIDIA L4"])
+
+
 def test_report_file_and_nvidia_smi_on_standard_input(tmp_path):
     report = tmp_path / "report.json"
     facts = json.loads((ROOT / "tests/machines/h200.json").read_text())

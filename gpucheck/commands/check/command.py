@@ -65,6 +65,8 @@ def check(
     if brief and typed("style"):
         raise click.UsageError("--brief is --format brief, and can't be combined with --format")
     if soak_minutes is not None:
+        if recorded is not None:
+            raise click.UsageError("--soak computes on this machine, and --replay does not")
         request = _with_soak(request, soak_minutes)
         limit.set(request.timeout_seconds)
     if brief:

@@ -14,6 +14,7 @@ from gpucheck.commands.fleet.names import fold
 from gpucheck.core.cluster.slurm import expand
 from gpucheck.core.cluster.watch import lost
 from gpucheck.core.model import WorkerFault, WorkerLink
+from gpucheck.core.system.read import INVALID_JSON
 
 SKEW, UNREACHABLE = "worker-version-skew", "worker-unreachable"  # rules
 STRATEGY = "multi_worker_mirrored"
@@ -112,7 +113,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
         reports: JSON by node, for nodes with a report.
         unreached: why a node has no report.
     """
-    decoded = {node: _DECODER.decode(reports[node]).training for node in places if node in reports}
+    decoded = {node: _runs(reports[node]) for node in places if node in reports}
     own = {
         node: next((run for run in runs if run.strategy == STRATEGY), _Run(STRATEGY, "skipped", UNTRIED))
         for node, runs in decoded.items()
@@ -156,6 +157,14 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
     )
 
 
+def _runs(report: bytes) -> list[_Run]:
+    """Return the training of a report; none if another program wrote the file."""
+    try:
+        return _DECODER.decode(report).training
+    except INVALID_JSON:
+        return []
+
+
 def _versions(nodes: list[str], own: Mapping[str, _Run]) -> dict[str, dict[str, str]]:
     """Return each worker's versions, from its own report, else from another worker's."""
     found: dict[str, dict[str, str]] = {}
@@ -182,8 +191,10 @@ def _links(nodes: list[str], own: Mapping[str, _Run]) -> tuple[FleetLink, ...]:
     found: dict[tuple[str, ...], FleetLink] = {}
     for run in own.values():
         for link in run.worker_links:
-            pair = tuple(nodes[run.worker_names.index(name)] for name in link.workers)
-            found.setdefault(pair, FleetLink(nodes=(pair[0], pair[1]), sum_bytes=link.sum_bytes, seconds=link.seconds))
+            known = dict(zip(run.worker_names, nodes, strict=False))
+            pair = tuple(known[name] for name in link.workers if name in known)
+            if len(pair) == 2:
+                found.setdefault(pair, FleetLink(nodes=(pair[0], pair[1]), sum_bytes=link.sum_bytes, seconds=link.seconds))
     return tuple(found[pair] for pair in sorted(found))
 
 

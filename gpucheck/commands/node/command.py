@@ -19,6 +19,7 @@ CONFIGURATION_BYTES = 1 << 24
 REASON_BYTES = 200  # of the line for Slurm
 # Variables that limit a job to some of the GPUs of the node, or connect it to a user's MPS server.
 OF_JOBS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_MPS_")
+OF_TASKS = ("SLURM_PROCID", "SLURM_STEP_ID")  # srun sets them: a task may see fewer GPUs than the node has (ConstrainDevices)
 EXAMPLES = """\b
 Examples:
   gpucheck node                                  is this machine itself healthy?
@@ -49,7 +50,7 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     type=Gres(),
     metavar="N|slurm|kubernetes",
     help="GPUs that a scheduler assigns here; fewer are a fault: a number, Slurm's Gres (slurm.conf), or what the device plugin"
-    " registered at the kubelet.  [default: slurm if slurmd starts it]",
+    " registered at the kubelet.  [default: slurm if slurmd starts it, none in a job's task]",
 )
 @click.option("--strict", is_flag=True, help="Warnings are faults too.")
 @click.option(
@@ -144,7 +145,8 @@ def _check(request: Request, limit: TimeLimit, outputs: Outputs, reason: bool) -
 
 
 def _promised(gres: str | None) -> PromisedGpus | None:
-    gres = gres or ("slurm" if os.environ.get("SLURMD_NODENAME") else None)
+    if gres is None and "SLURMD_NODENAME" in os.environ and not any(name in os.environ for name in OF_TASKS):
+        gres = "slurm"
     if gres is None:
         return None
     from gpucheck.commands.node.gres import promised

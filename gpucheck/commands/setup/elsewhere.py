@@ -8,7 +8,7 @@ from gpucheck.commands.setup.describe import Draft, Unknown, finish, machine
 from gpucheck.core.compat import gpus, versions
 from gpucheck.core.solver.machine import Gpu, Machine, Python
 from gpucheck.core.system.bounded import with_timeout
-from gpucheck.core.system.read import REPORT_BYTES_MAX, whole
+from gpucheck.core.system.read import REPORT_BYTES_MAX, utf8, whole
 
 READ_SECONDS = 30.0
 
@@ -44,6 +44,7 @@ def _is_path(value: str) -> bool:
 
 def of_file(content: bytes, name: str) -> Machine:
     """Return the machine of a report or of nvidia-smi's output; else of the description in the file."""
+    content = utf8(content)
     text = content.decode("utf-8", "replace").strip()
     if text.startswith("{"):
         return _of_report(content, name)
@@ -79,13 +80,18 @@ def of_nvidia_smi(text: str) -> Machine | None:
 
 def _of_csv(text: str, draft: Draft) -> list[str]:
     """Read `nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv`."""
-    rows = [[field.strip() for field in row] for row in csv.reader(text.splitlines()) if row]
+    try:
+        rows = [[field.strip() for field in row] for row in csv.reader(text.splitlines()) if row]
+    except csv.Error:  # a field above 131,072 characters
+        return []
     header = [field.partition(" ")[0] for field in rows[0]] if rows else []
     if "name" not in header:
         return []
     names = []
     for row in rows[1:]:
         values = dict(zip(header, row, strict=False))
+        if not values.get("name"):
+            continue
         draft.driver = values.get("driver_version") or draft.driver
         capability = re.fullmatch(r"(\d+)\.(\d)", values.get("compute_cap", ""))
         if capability:

@@ -6,6 +6,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.solver.answer import Choice
 from gpucheck.core.solver.machine import Machine
+from gpucheck.core.system.integrity import REQUIRED
 from gpucheck.core.system.shells import word
 
 FOLDER = "~/tensorflow-env"
@@ -102,7 +103,8 @@ def check(choice: Choice, machine: Machine, folder: str | None = None, package: 
     """
     if choice.source == "image":
         own = f"{word(package)}" if package else '"$PWD"/gpucheck'
-        inside = "pip install -q click msgspec psutil rich && PYTHONPATH=/opt/own python3 -m gpucheck"
+        required = " ".join(name.replace("_", "-") for name in REQUIRED)
+        inside = f"pip install -q {required} && PYTHONPATH=/opt/own python3 -m gpucheck"
         return f"docker run {choice.run_options} --rm -v {own}:/opt/own/gpucheck:ro {choice.image} bash -c '{inside}'"
     if choice.source == "conda":
         return "gpucheck --python python"
