@@ -16,7 +16,7 @@ from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
 from gpucheck.core.probes.cuda import Cuda
-from gpucheck.core.reports import progress
+from gpucheck.core.reports.shared import progress_line
 from gpucheck.core.system import integrity
 
 Depth = Literal["quick", "default", "full"]
@@ -157,7 +157,9 @@ def check(
 
 def _progress(host: LocalHost) -> AbstractContextManager[Callable[[list[str]], None] | None]:
     """Return a progress line for notebooks; in a script nothing is printed."""
-    return progress.line(host, cast("TextIO", progress.NotebookLine())) if progress.in_notebook() else contextlib.nullcontext()
+    if not progress_line.in_notebook():
+        return contextlib.nullcontext()
+    return progress_line.line(host, cast("TextIO", progress_line.NotebookLine()))
 
 
 def _expectations(path: str) -> Expectations:

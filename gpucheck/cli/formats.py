@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import click
 import msgspec
 
+from gpucheck.cli.exit_styles import EXIT_STYLES
 from gpucheck.cli.parameters import COLOR, FilePath, typed
 
-STYLES = ("default", "nagios", "npd", "docker")
-NODE_STYLES = (*STYLES, "slurm")
+NODE_STYLES = tuple(EXIT_STYLES)
+STYLES = tuple(style for style in EXIT_STYLES if style != "slurm")
 Command = Callable[..., Any]
 
 

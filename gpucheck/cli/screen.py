@@ -145,22 +145,22 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
 
         yield _job_lines(host) if host.request.soak_minutes or host.request.level >= Level.FULL else None
         return
-    from gpucheck.core.reports import progress
+    from gpucheck.core.reports.shared import progress_line
 
-    with progress.line(host, sys.stderr, _columns) as tick:
+    with progress_line.line(host, sys.stderr, _columns) as tick:
         yield tick
 
 
 def _job_lines(host: Any) -> Callable[[list[str]], None]:
     """Return a function to call while waiting: it prints a line when a job or an experiment begins."""
-    from gpucheck.core.reports import progress
+    from gpucheck.core.reports.shared import progress_line
 
     begun: set[str] = set()
 
     def tick(pending: list[str]) -> None:
         for doing in host.activities():
-            kind = progress.wait(doing if doing.stage == "checksums" else doing._replace(step=""))
-            if kind.phase in (progress.TRAIN, progress.EXPERIMENT) and kind.words not in begun:
+            kind = progress_line.wait(doing if doing.stage == "checksums" else doing._replace(step=""))
+            if kind.phase in (progress_line.TRAIN, progress_line.EXPERIMENT) and kind.words not in begun:
                 begun.add(kind.words)
                 say(f"gpucheck: {kind.words[0].lower()}{kind.words[1:]}")
 

@@ -50,10 +50,10 @@ def hang() -> None:
     """The progress line while the driver does not respond, then the report."""
     from gpucheck.core.model import Request
     from gpucheck.core.model.progress import Activity
-    from gpucheck.core.reports.progress import Progress
+    from gpucheck.core.reports.shared.progress_line import ProgressLine
 
     now = [0.0]
-    progress = Progress(Request(), sys.stderr, clock=lambda: now[0], width=lambda: shutil.get_terminal_size().columns)
+    progress = ProgressLine(Request(), sys.stderr, clock=lambda: now[0], width=lambda: shutil.get_terminal_size().columns)
     for now[0] in (1.0, SECONDS_IN_A_HANG):
         progress.update(["driver"], [Activity("nvml", "init")])
     print()

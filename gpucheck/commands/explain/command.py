@@ -95,10 +95,10 @@ def _explain_code(rule: Rule, style: str, color: str) -> None:
 def _explain_log(what: str, codes: Rules, style: str, color: str, verbose: bool, redacting: bool, limit: TimeLimit) -> None:
     from gpucheck.cli.delivery import redacted
     from gpucheck.commands.explain import report as explanation
+    from gpucheck.commands.explain.archives import Archive, archive_in
     from gpucheck.commands.explain.log import explain
-    from gpucheck.core.system.archives import Archive, archive_in
+    from gpucheck.commands.explain.log_file import opened, split
     from gpucheck.core.system.read import STDIN, Refused
-    from gpucheck.core.system.text import opened, split
 
     def text(report: Report) -> str:
         report = redacted(report, max(limit.end, time.monotonic())) if redacting else report

@@ -113,7 +113,7 @@ def _job(job: str) -> str:
     return f"{strategy} {devices(names.split(','))} {precision.removeprefix('float32').strip()}".rstrip()
 
 
-class Progress:
+class ProgressLine:
     """A line that overwrites itself if the stream is a terminal; else nothing is written."""
 
     def __init__(
@@ -228,7 +228,7 @@ class Progress:
 @contextlib.contextmanager
 def line(host: Any, stream: TextIO, width: Callable[[], int] = lambda: 80) -> Iterator[Callable[[list[str]], None]]:
     """Yield a function to call while waiting for what the children of a ``Host`` do. The line is removed on exit."""
-    with contextlib.closing(Progress(host.request, stream, width=width)) as progress:
+    with contextlib.closing(ProgressLine(host.request, stream, width=width)) as progress:
         yield lambda pending: progress.update(pending, host.activities())
 
 

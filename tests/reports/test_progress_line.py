@@ -6,7 +6,7 @@ import pytest
 
 from gpucheck.core.model import Level, Request
 from gpucheck.core.model.progress import Activity
-from gpucheck.core.reports.progress import Progress
+from gpucheck.core.reports.shared.progress_line import ProgressLine
 
 IMPORTING = [Activity("framework", "import")]
 
@@ -41,7 +41,7 @@ def clock():
 
 def test_no_progress_for_a_short_run(clock):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     clock.now += 0.4
     progress.update(["driver"], [])
     progress.close()
@@ -70,7 +70,7 @@ def test_no_progress_for_a_short_run(clock):
 )
 def test_line_names_the_pending_stage_and_its_usual_duration(clock, doing, seconds, line):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     progress.update(["tensorflow", "training"], doing)
     clock.now += seconds
     progress.update(["tensorflow", "training"], doing)
@@ -79,7 +79,7 @@ def test_line_names_the_pending_stage_and_its_usual_duration(clock, doing, secon
 
 def test_time_restarts_with_each_stage(clock):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     progress.update(["keras"], IMPORTING)
     clock.now += 9
     progress.update(["keras"], [Activity("framework", "keras")])
@@ -103,7 +103,7 @@ TRYING = Activity("framework", "experiment", "scaling", "", 6, 9)
 )
 def test_full_run_has_an_estimate_and_a_bar_that_never_shrinks(clock, doing, seconds, line):
     stream = Terminal()
-    progress = Progress(Request(level=Level.FULL), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(level=Level.FULL), stream, clock, lambda: 100)
     for activities, later in zip(doing, seconds, strict=True):
         progress.update(["keras"], activities)
         clock.now += later
@@ -113,7 +113,7 @@ def test_full_run_has_an_estimate_and_a_bar_that_never_shrinks(clock, doing, sec
 
 def test_line_without_a_current_job(clock):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     clock.now += 1
     progress.update([], [Activity("worker", "train")])
     assert stream.shown() == "[3/4] Training with several workers · 0 s"
@@ -121,7 +121,7 @@ def test_line_without_a_current_job(clock):
 
 def test_benchmark_counts_its_configurations(clock):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     clock.now += 1
     for pending in (["a", "b", "c"], ["b", "c"]):
         progress.update(pending, [Activity("bench", "measure", "mirrored on 2 GPUs, float32", "run 1 of 3")])
@@ -140,7 +140,7 @@ def test_benchmark_counts_its_configurations(clock):
 )
 def test_line_is_shortened_in_a_narrow_terminal(clock, columns, line):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: columns)
+    progress = ProgressLine(Request(), stream, clock, lambda: columns)
     doing = [Activity("framework", "train", "mirrored CPU:0,CPU:1,CPU:2 float32", "first step", 1, 3)]
     progress.update([], doing)
     clock.now += 5
@@ -151,7 +151,7 @@ def test_line_is_shortened_in_a_narrow_terminal(clock, columns, line):
 
 def test_pending_list_may_be_changed_by_its_owner(clock):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     pending = ["driver", "keras"]
     progress.update(pending, [])
     clock.now += 11
@@ -162,7 +162,7 @@ def test_pending_list_may_be_changed_by_its_owner(clock):
 
 def test_unchanged_line_is_not_written_again(clock):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     clock.now += 1
     for _ in range(10):
         progress.update(["keras"], [])
@@ -171,7 +171,7 @@ def test_unchanged_line_is_not_written_again(clock):
 
 def test_close_clears_the_line(clock):
     stream = Terminal()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     clock.now += 1
     progress.update(["keras"], [])
     progress.close()
@@ -187,7 +187,7 @@ def test_close_clears_the_line(clock):
 def test_line_is_never_wider_than_the_terminal(clock):
     stream = Terminal()
     width = 60
-    progress = Progress(Request(), stream, clock, lambda: width)
+    progress = ProgressLine(Request(), stream, clock, lambda: width)
     clock.now += 1
     progress.update([f"probe_{number}" for number in range(50)], [])
     assert len(stream.shown()) == 59
@@ -199,7 +199,7 @@ def test_line_is_never_wider_than_the_terminal(clock):
 
 def test_no_progress_without_a_terminal(clock):
     stream = io.StringIO()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     clock.now += 20
     progress.update(["keras"], IMPORTING)
     progress.close()
@@ -211,7 +211,7 @@ def test_line_is_ascii_if_the_stream_is_not_unicode(clock):
         encoding = "iso-8859-1"
 
     stream = Latin()
-    progress = Progress(Request(), stream, clock, lambda: 100)
+    progress = ProgressLine(Request(), stream, clock, lambda: 100)
     clock.now += 1
     progress.update([], [Activity("framework", "measure", "\x1b[31m\u202e·")])
     assert stream.shown() == "Measuring ?[31m?- - 0 s"
@@ -222,7 +222,7 @@ def test_closed_terminal_is_not_an_error(clock):
         def write(self, text):
             raise OSError(5, "Input/output error")
 
-    progress = Progress(Request(), Gone(), clock, lambda: 100)
+    progress = ProgressLine(Request(), Gone(), clock, lambda: 100)
     clock.now += 1
     progress.update(["keras"], [])
     progress.update(["driver"], [])

@@ -11,8 +11,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
+from gpucheck.commands.explain.log_file import LIMIT, Limited, lines, unpacked
 from gpucheck.core.system.read import Refused
-from gpucheck.core.system.text import LIMIT, Limited, lines, unpacked
 
 MOST_FILES = 500
 _MOST_HEADER = 1 << 20  # bytes of a header with a long name or other attributes

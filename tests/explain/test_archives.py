@@ -9,7 +9,7 @@ import zipfile
 import pytest
 from command import gpucheck
 
-from gpucheck.core.system.archives import MOST_FILES, Archive, archive_in, shown
+from gpucheck.commands.explain.archives import MOST_FILES, Archive, archive_in, shown
 from gpucheck.core.system.read import Refused
 
 OOM = b"ResourceExhaustedError: OOM when allocating tensor with shape[64,512] on GPU:0 by allocator GPU_0_bfc\n"

@@ -20,9 +20,9 @@ from command import gpucheck
 
 from gpucheck.cli.group import cli
 from gpucheck.cli.time_limit import TimeLimit
-from gpucheck.core.system import text
+from gpucheck.commands.explain import log_file
+from gpucheck.commands.explain.log_file import Limited
 from gpucheck.core.system.read import Refused
-from gpucheck.core.system.text import Limited
 
 LOG = (
     "Epoch 1/2\n2024-10-20 22:50:17.657501: W x.cc:1] OOM when allocating tensor with shape[64,512]\n"
@@ -50,7 +50,7 @@ class Dribbling(io.RawIOBase):
 
 
 def lines(data, **options):
-    return list(text.lines(io.BytesIO(data), "train.log", **options))
+    return list(log_file.lines(io.BytesIO(data), "train.log", **options))
 
 
 def explain(*args, given=b""):
@@ -62,7 +62,7 @@ def explain(*args, given=b""):
 def test_compressed_log(form, tmp_path):
     data = PACKED.get(form, bytes)(LOG.encode())
     assert lines(data) == LOG.splitlines(keepends=True)
-    assert list(text.lines(io.BufferedReader(Dribbling(data)), "-")) == LOG.splitlines(keepends=True)
+    assert list(log_file.lines(io.BufferedReader(Dribbling(data)), "-")) == LOG.splitlines(keepends=True)
     (tmp_path / "train.log").write_bytes(data)
     for answer in (explain(str(tmp_path / "train.log")), explain("-", given=data)):
         assert answer[0] == 0
@@ -179,17 +179,17 @@ def test_empty_log():
 def test_endless_stream_ends_at_a_limit():
     numbers = iter(range(1000))
     stream = Limited(lambda size: b"line %d\n" % next(numbers), most_bytes=20)
-    assert list(text.lines(stream, "-")) == ["line 0\n", "line 1\n", "line 2\n"]
+    assert list(log_file.lines(stream, "-")) == ["line 0\n", "line 1\n", "line 2\n"]
     assert stream.cut == "it is larger than 20 bytes"
     late = Limited(lambda size: b"line\n", until=0.0)
-    assert list(text.lines(late, "-")) == []
+    assert list(log_file.lines(late, "-")) == []
     assert late.cut == "the time limit was reached (--timeout)"
 
 
 def test_holes_in_a_log_and_devices():
     """A log that was truncated while its program keeps writing begins with a hole of the old length."""
     pieces = [b"\0" * 4096, b"\0" * 4096, LOG.encode(), b""]
-    assert list(text.lines(Limited(lambda size: pieces.pop(0)), "train.log")) == LOG.splitlines(keepends=True)
+    assert list(log_file.lines(Limited(lambda size: pieces.pop(0)), "train.log")) == LOG.splitlines(keepends=True)
     if os.path.exists("/dev/zero"):
         assert explain("/dev/zero") == (2, "", explain("/dev/zero")[2])
         assert "it is not a text file" in explain("/dev/zero")[2]
@@ -203,7 +203,7 @@ def test_timeout_is_not_reported_as_damage():
         stream.cut = "the time limit was reached (--timeout)"
         return b""
 
-    assert "".join(text.lines(stream, "train.log.gz")) != ""
+    assert "".join(log_file.lines(stream, "train.log.gz")) != ""
 
 
 def test_standard_input_is_read_to_its_end_without_a_timeout(tmp_path):
