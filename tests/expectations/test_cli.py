@@ -105,7 +105,7 @@ FIT = {
     "device": "GPU",
     "replicas": 1,
     "gpus": [{"index": 0, "utilization_percent": 20.0, "peak_bytes": 1 << 30}],
-    "validation": {"name": "val_accuracy", "best": 0.9},
+    "validation": {"name": "val_accuracy", "last": 0.9, "best": 0.9, "best_epoch": 5, "best_after_seconds": 20.0},
     "limit": {"text": "the input pipeline", "code": "input-pipeline-bound"},
 }
 
@@ -117,7 +117,7 @@ def test_two_trainings_are_compared(tmp_path):
         "step_seconds": 0.095,
         "input_wait_share": 0.05,
         "gpus": [],
-        "validation": {"name": "val_accuracy", "best": 0.89},
+        "validation": {**FIT["validation"], "best": 0.89},
         "limit": {"text": "computing", "code": None},
     }
     for name, fit in (("before.json", FIT), ("after.json", better), ("other.json", {"seconds": 1})):
@@ -134,7 +134,7 @@ def test_two_trainings_are_compared(tmp_path):
     for other in ([], ["other.json"]):
         done = gpucheck("compare", "before.json", *other, cwd=tmp_path)
         assert (done.returncode, "is compared with another one" in done.stderr) == (2, True)
-    worse = {**FIT, "validation": {"name": "val_accuracy", "best": 0.5}}
+    worse = {**FIT, "validation": {**FIT["validation"], "best": 0.5}}
     (tmp_path / "worse.json").write_text(json.dumps(worse))
     assert gpucheck("compare", "before.json", "worse.json", cwd=tmp_path).stdout.splitlines() == [
         "training results",

@@ -11,8 +11,8 @@ from lab import fake_driver
 
 from gpucheck.commands.watch.judge import Event
 from gpucheck.commands.watch.outside import Processes, Use, limited, lines
-from gpucheck.commands.watch.summary import GpuUse
 from gpucheck.commands.watch.workers import Worker
+from gpucheck.core.model.fit import GpuUse
 
 ROOT = pathlib.Path(__file__).parents[2]
 STARTUP = ROOT / "gpucheck" / "commands" / "watch" / "startup"

@@ -5,10 +5,11 @@ import pytest
 
 from gpucheck.commands.watch.limits import Pipeline, limit
 from gpucheck.commands.watch.monitor import Gpus, shown
-from gpucheck.commands.watch.summary import GpuUse, Metric, Summary, lines, markdown, plot, write
+from gpucheck.commands.watch.summary import Summary, lines, markdown, plot, write
 from gpucheck.commands.watch.times import Times
 from gpucheck.commands.watch.waiting import GapWait
 from gpucheck.core.child.messages.drivers import GpuSample, Sampled, SamplerStarted
+from gpucheck.core.model.fit import GpuUse, Metric
 
 MAP = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
 SLOW = Summary(

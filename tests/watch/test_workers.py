@@ -10,8 +10,9 @@ import sys
 import msgspec
 import pytest
 
-from gpucheck.commands.watch.summary import GpuUse, Limit, Summary, lines, write
+from gpucheck.commands.watch.summary import Summary, lines, write
 from gpucheck.commands.watch.workers import Worker, collect, forget, together, worker
+from gpucheck.core.model.fit import GpuUse, Limit
 
 ROOT = pathlib.Path(__file__).parents[2]
 PROGRAMS = pathlib.Path(__file__).parent / "programs"

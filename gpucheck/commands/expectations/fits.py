@@ -6,6 +6,7 @@ import msgspec
 
 from gpucheck.commands.expectations.drift import TRAINING, Change, Drift
 from gpucheck.core.model import FitExpectations
+from gpucheck.core.model.fit import FitSummary
 from gpucheck.core.system.read import INVALID_JSON
 
 TOLERANCE = 0.1  # of the larger value: two runs of one program differ by some percent
@@ -20,54 +21,15 @@ WHY = {
 Value = float | str | None
 
 
-class Gpu(msgspec.Struct):
-    """The use of a GPU."""
-
-    index: int
-    utilization_percent: float | None = None
-    peak_bytes: int | None = None
-
-
-class Metric(msgspec.Struct):
-    """A validation metric."""
-
-    name: str
-    best: float
-
-
-class Limit(msgspec.Struct):
-    """What limited the speed."""
-
-    code: str | None = None
-
-
-class Fit(msgspec.Struct):
-    """The compared part of a summary."""
-
-    seconds: float
-    epochs: int
-    steps: int
-    samples_per_second: float | None = None
-    step_seconds: float | None = None
-    first_step_seconds: float | None = None
-    median_epoch_seconds: float | None = None
-    input_wait_share: float | None = None
-    device: str | None = None
-    replicas: int | None = None
-    gpus: tuple[Gpu, ...] = ()
-    validation: Metric | None = None
-    limit: Limit | None = None
-
-
-def read(text: bytes) -> Fit | None:
+def read(text: bytes) -> FitSummary | None:
     """Return the summary of a fit; None if the text is something else."""
     try:
-        return msgspec.json.decode(text, type=Fit)
+        return msgspec.json.decode(text, type=FitSummary)
     except INVALID_JSON:
         return None
 
 
-def between(old: Fit, new: Fit, baseline: str, current: str) -> Drift:
+def between(old: FitSummary, new: FitSummary, baseline: str, current: str) -> Drift:
     """Compare two summaries; a figure that only one of them has is not compared."""
     before, after = ({what: (value, by) for what, value, by in _figures(fit) if value is not None} for fit in (old, new))
     changes = tuple(
@@ -79,7 +41,7 @@ def between(old: Fit, new: Fit, baseline: str, current: str) -> Drift:
     return Drift(baseline=baseline, current=current, changes=changes, not_compared=missing)
 
 
-def expected(wanted: FitExpectations, fit: Fit, baseline: str, current: str) -> Drift:
+def expected(wanted: FitExpectations, fit: FitSummary, baseline: str, current: str) -> Drift:
     """Compare a summary with the limits of an expectations file; a figure that the summary lacks is not compared."""
     share = fit.input_wait_share
     checks: list[tuple[str, float | str | None, Value, str]] = [
@@ -111,7 +73,7 @@ def _meets(limit: Value, value: Value, how: str) -> bool:
     return str(limit).casefold() == str(value).casefold()
 
 
-def _figures(fit: Fit) -> Iterator[tuple[str, Value, float]]:
+def _figures(fit: FitSummary) -> Iterator[tuple[str, Value, float]]:
     """Yield each figure's name and value, and its tolerance: a share, or percentage points."""
     yield "samples/s", fit.samples_per_second, TOLERANCE
     yield "seconds of a step", fit.step_seconds, TOLERANCE

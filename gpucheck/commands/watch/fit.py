@@ -15,9 +15,10 @@ from gpucheck.commands.watch.judge import Event, waiting
 from gpucheck.commands.watch.limits import LONG_WAIT_SHARE, Pipeline, limit
 from gpucheck.commands.watch.monitor import Monitor
 from gpucheck.commands.watch.running import Running
-from gpucheck.commands.watch.summary import Limit, Metric, Summary
+from gpucheck.commands.watch.summary import Summary
 from gpucheck.commands.watch.times import Times
 from gpucheck.commands.watch.waiting import REMOTE, GapWait, Unmeasured, input_wait
+from gpucheck.core.model.fit import Limit, Metric
 
 _SMALLER_IS_BETTER = ("loss", "error", "mae", "mse", "rmse", "mape", "msle", "perplexity")
 

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from gpucheck.commands.watch.running import Data
-from gpucheck.commands.watch.summary import Limit, Summary, seconds
+from gpucheck.commands.watch.summary import Summary, seconds
+from gpucheck.core.model.fit import Limit
 from gpucheck.core.rules.low_utilization.input_pipeline_bound import HIGH
 
 IDLE_PERCENT = 5.0  # a GPU below it is idle

@@ -13,12 +13,12 @@ from types import FrameType
 
 from gpucheck.commands.watch import judge, unused
 from gpucheck.commands.watch.judge import Event, Pace
-from gpucheck.commands.watch.summary import GpuUse
 from gpucheck.core.child.messages.drivers import Sampled, SamplerStarted
 from gpucheck.core.compat import nvml
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.host.sampler import samples, start
 from gpucheck.core.model import Request
+from gpucheck.core.model.fit import GpuUse
 from gpucheck.core.probes import limits
 
 SAMPLE_SECONDS = 2.0

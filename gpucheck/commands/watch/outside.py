@@ -18,10 +18,11 @@ from gpucheck.cli.screen import say_wrapped
 from gpucheck.commands.watch.judge import Event
 from gpucheck.commands.watch.limits import BUSY_PERCENT, IDLE_PERCENT
 from gpucheck.commands.watch.monitor import Monitor
-from gpucheck.commands.watch.summary import GpuUse, joined, seconds, uses
+from gpucheck.commands.watch.summary import joined, seconds, uses
 from gpucheck.commands.watch.workers import Worker, worker
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
+from gpucheck.core.model.fit import GpuUse
 from gpucheck.core.model.wording import gib
 from gpucheck.core.probes import limits
 
