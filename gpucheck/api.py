@@ -11,6 +11,7 @@ from typing import Literal, TextIO, cast, get_args
 
 import msgspec
 
+from gpucheck.core.compat.keras import TRAINING_BACKENDS
 from gpucheck.core.engine.discovery import modules
 from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
@@ -124,8 +125,8 @@ def check(
     if level not in get_args(Depth):
         raise ValueError(f"level is one of {', '.join(get_args(Depth))}. Received: level={level!r}")
     depth = Level[level.upper()]
-    if backend not in (None, "tensorflow", "jax", "torch"):
-        raise ValueError(f"backend is one of tensorflow, jax, torch. Received: backend={backend!r}")
+    if backend not in (None, *TRAINING_BACKENDS):
+        raise ValueError(f"backend is one of {', '.join(TRAINING_BACKENDS)}. Received: backend={backend!r}")
     limit = TIMEOUT_SECONDS[depth] if timeout_seconds is None else timeout_seconds
     if not isinstance(limit, numbers.Real) or not 0 < limit < float("inf"):
         raise ValueError(f"timeout_seconds is a positive number. Received: timeout_seconds={timeout_seconds!r}")

@@ -6,6 +6,7 @@ from gpucheck.commands.bench.figures import one_global_batch
 from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread
 from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.model.naming import devices
+from gpucheck.core.model.thresholds import INPUT_WAIT_SHARE_HIGH
 from gpucheck.core.model.wording import listing
 from gpucheck.core.reports.shared.words import duration, plural, significant, size
 
@@ -13,7 +14,6 @@ SCALINGS = {"weak": "weak scaling: the same batch per replica", "strong": "stron
 
 WIDE_POINTS = 20.0  # percentage points between the repeats
 
-INPUT_WAIT_SHARE_HIGH = 0.2  # minimum share of a step at which the pipeline is worth optimising
 SENTENCES_MAX = 3
 
 

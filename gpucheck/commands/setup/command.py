@@ -16,6 +16,7 @@ from gpucheck.commands.setup.elsewhere import read as read_elsewhere
 from gpucheck.commands.setup.here import Here, look
 from gpucheck.commands.setup.read import inspect_python, read
 from gpucheck.core.compat import versions
+from gpucheck.core.compat.keras import OTHERS, TRAINING_BACKENDS
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host
 from gpucheck.core.model import ExitCode, Level, Request
@@ -76,7 +77,7 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.option("--tensorflow", type=Specifier(), metavar="SPEC", help="Only these releases: 2.19, or '>=2.16,<2.20'.")
 @click.option(
     "--backend",
-    type=click.Choice(["tensorflow", "jax", "torch"]),
+    type=click.Choice(TRAINING_BACKENDS),
     default="tensorflow",
     show_default=True,
     help="What Keras trains on.",
@@ -84,7 +85,7 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.option(
     "--with",
     "others",
-    type=click.Choice(["jax", "torch"]),
+    type=click.Choice(OTHERS),
     multiple=True,
     help="Also this framework, in the same environment. Repeatable.",
 )

@@ -5,6 +5,7 @@ from statistics import median
 from typing import NamedTuple
 
 from gpucheck.cli.screen import COMMAND
+from gpucheck.commands.watch.limits import IDLE_PERCENT
 from gpucheck.core.child.messages.drivers import GpuSample
 from gpucheck.core.compat import nvml
 from gpucheck.core.model.wording import listing
@@ -12,7 +13,6 @@ from gpucheck.core.model.wording import listing
 SLOWED_SHARE = 0.5  # share of the last samples; a single sample may be a normal change of clocks
 STALL_FACTOR = 20.0  # multiple of the usual step time
 MEMORY_SHARE_MIN = 0.05
-IDLE_PERCENT = 5
 REASONS = {
     "HwSlowdown": "hardware slowdown: heat or power",
     "SwThermalSlowdown": "heat (software thermal slowdown)",
@@ -75,7 +75,7 @@ def stalled(
         yield Event("driver-unresponsive", f"{text}. The NVIDIA driver does not respond either")
     elif place is not None:
         yield Event("input-pipeline-bound", f"{text}. The input pipeline is at {place}")
-    elif busy and max(busy) <= IDLE_PERCENT:
+    elif busy and max(busy) < IDLE_PERCENT:
         yield Event("input-pipeline-bound", f"{text}. The GPU is idle: it waits for data, or for another worker")
     elif busy:
         why = "a very long step, or devices that wait for each other"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from gpucheck.commands.watch.running import Data
 from gpucheck.commands.watch.summary import Summary, seconds
 from gpucheck.core.model.fit import Limit
-from gpucheck.core.rules.low_utilization.input_pipeline_bound import HIGH
+from gpucheck.core.model.thresholds import INPUT_WAIT_SHARE_HIGH
 
 IDLE_PERCENT = 5.0  # a GPU below it is idle
 SMALL_PERCENT = 50.0  # a GPU below it, whose data is ready, has too little work per step
@@ -51,9 +51,9 @@ def limit(summary: Summary, pipeline: Pipeline = Pipeline()) -> Limit | None:  #
 
 def _input_limit(summary: Summary, pipeline: Pipeline) -> Limit | None:
     share, busy = summary.input_wait_share, _busiest(summary)
-    if share is None or share < HIGH or (busy is not None and busy >= BUSY_PERCENT):
+    if share is None or share < INPUT_WAIT_SHARE_HIGH or (busy is not None and busy >= BUSY_PERCENT):
         return None
-    if not summary.input_wait_exact and busy is None and share < 1 - HIGH:
+    if not summary.input_wait_exact and busy is None and share < 1 - INPUT_WAIT_SHARE_HIGH:
         return None  # the data may have been fetched while the devices computed
     step = summary.step_seconds or 0.0
     ready = step * (1 - share)

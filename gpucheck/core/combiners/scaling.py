@@ -5,11 +5,9 @@ import msgspec
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Evidence, Fact, TrainingRun, combiner, saw
+from gpucheck.core.model.thresholds import SCALING_EFFICIENCY_EXPECTED
 from gpucheck.core.probes.training import Training
 
-# TensorFlow's and NVIDIA's published results for one machine are above 0.9 if each step has enough work. Below 0.8, one GPU of
-# five is wasted.
-EXPECTED_EFFICIENCY = 0.8
 _GAIN = 0.1  # of the efficiency with a doubled batch, larger than the noise of repeated measurements
 _FIGURES = (
     "all_devices_step_seconds",
@@ -70,7 +68,7 @@ class Scaling(Fact, frozen=True, kw_only=True):
     @property
     def inefficient(self) -> list[ScaledRun]:
         """The runs below the expected efficiency."""
-        return [scaled for scaled in self.measured if scaled.efficiency < EXPECTED_EFFICIENCY]
+        return [scaled for scaled in self.measured if scaled.efficiency < SCALING_EFFICIENCY_EXPECTED]
 
 
 @combiner

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpucheck.core.compat import cuda, versions
+from gpucheck.core.compat import versions
 
 
 class Wheel(msgspec.Struct, frozen=True, eq=False):
@@ -91,12 +91,3 @@ def support(wheel: Wheel, capability: tuple[int, int]) -> Support:
         else:
             missing += count
     return Support(native, compiled, missing, newest or None)
-
-
-def lowest_driver(wheel: Wheel, capability: tuple[int, int], cuda_major: int) -> str | None:
-    """Return the first driver, or branch, on Linux that loads all of a wheel's code for a GPU; None without code for it."""
-    found = support(wheel, capability)
-    if not found.usable:
-        return None
-    branches = [cuda.first_branch(capability), cuda.branch_of_cuda(cuda.cuda_of_ptx(found.ptx)) if found.ptx else None]
-    return max([cuda.LOWEST_DRIVER[cuda_major][0], *(branch for branch in branches if branch)], key=versions.parse)

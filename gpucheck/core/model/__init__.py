@@ -5,7 +5,15 @@ which a child fills in while it trains. None is *unknown*, never "no".
 The decorators of rules and combiners are here too: each such file needs its decorator and some of the types.
 """
 
-from gpucheck.core.child.messages.training import Checksums, DeviceChecksums, Loss, TrainingRun, WorkerFault, WorkerLink
+from gpucheck.core.child.messages.training import (
+    JOB_BYTES,
+    Checksums,
+    DeviceChecksums,
+    Loss,
+    TrainingRun,
+    WorkerFault,
+    WorkerLink,
+)
 from gpucheck.core.model.fact import Fact, Reading, probe_of
 from gpucheck.core.model.findings import (
     Change,
@@ -36,6 +44,7 @@ from gpucheck.core.model.request import (
 from gpucheck.core.system.shells import Assignment, Operation
 
 __all__ = (
+    "JOB_BYTES",
     "SCHEMA_VERSION",
     "TIMEOUT_SECONDS",
     "Action",

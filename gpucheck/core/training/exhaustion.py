@@ -19,7 +19,7 @@ from gpucheck.core.training.smoke import network
 from gpucheck.core.training.smoke.proof import first_sentence
 from gpucheck.core.training.smoke.tensorflow import train_briefly
 
-GPU_LIMIT_BYTES = 1 << 30  # twice what the smoke job needs (see plan.NEEDED_BYTES)
+GPU_LIMIT_BYTES = 1 << 30  # twice what the smoke job needs (see JOB_BYTES)
 CPU_ROOM_BYTES = 1 << 30  # in addition to what is already mapped
 STEPS = 3
 PLACE = re.compile(r"\{\{.*?\}\} ?")  # the graph node that TensorFlow prints before the message

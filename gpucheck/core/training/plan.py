@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 
-from gpucheck.core.child.messages.training import Job
+from gpucheck.core.child.messages.training import JOB_BYTES, Job
 from gpucheck.core.training.strategies import load_all
 
 FULL = 2  # the level --full
-NEEDED_BYTES = 3 << 29  # 1.5 GiB: context, cuDNN workspaces and the smoke model, measured 0.5 GiB on an H200
 RECEIVE_SECONDS = 25.0  # the parent sends the free memory within a second, unless NVML hangs
 MOST_REPLICAS = 8  # logical CPU devices without an accelerator, with --full
 
@@ -54,10 +53,8 @@ def usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[st
     fit, unfit = [], {}
     for device in devices:
         room = free.get(device.split(":")[1]) if device.startswith("GPU") else None
-        if room is not None and room < NEEDED_BYTES:
-            unfit[device] = (
-                f"only {room / 2**30:.1f} GiB of its memory are free; the smoke job needs {NEEDED_BYTES / 2**30:.1f} GiB"
-            )
+        if room is not None and room < JOB_BYTES:
+            unfit[device] = f"only {room / 2**30:.1f} GiB of its memory are free; the smoke job needs {JOB_BYTES / 2**30:.1f} GiB"
         else:
             fit.append(device)
     return fit, unfit

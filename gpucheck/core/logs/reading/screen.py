@@ -10,7 +10,6 @@ from typing import Any
 
 from gpucheck.core.logs.reading.patterns import Pattern
 
-_OTHER_LETTER = re.compile("[^\x00-\x7f\xa0-\xbf\u2000-\u2fff]")  # except the characters of progress bars
 DIGITS = str.maketrans("123456789", "0" * 9)  # makes lines that differ only in numbers equal
 IDENTIFIERS = str.maketrans("", "", "0123456789abcdef")  # numbers, addresses, UUIDs
 _FAMILIAR = 1 << 16  # cached lines with masked digits

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpucheck.core.model import Experiment, Report
 from gpucheck.core.model.naming import devices
+from gpucheck.core.model.thresholds import INPUT_WAIT_SHARE_HIGH, SCALING_EFFICIENCY_EXPECTED
 from gpucheck.core.reports.shared.terminal_text import Part, TerminalText
 from gpucheck.core.reports.shared.terminal_training import RESULTS, STYLES
 from gpucheck.core.reports.shared.words import significant, size, spelled
@@ -32,8 +33,6 @@ UNITS: dict[str, Callable[[float], str]] = {
 KINDS = ("limits", "change", "leave", "fine")  # in the order of the report
 MUCH = 1.2  # speedup that justifies a change
 NEARLY = 0.9  # of the fastest: of remedies that differ less, the simplest is named
-WAIT_SHARE = 0.1  # of a step, spent waiting for data
-GOOD_EFFICIENCY = 0.8
 REMEDIES = {
     "prefetch": ".prefetch(tf.data.AUTOTUNE)",
     "parallel_map": ".map(..., num_parallel_calls=tf.data.AUTOTUNE) and .prefetch(tf.data.AUTOTUNE)",
@@ -139,7 +138,7 @@ def _input(experiment: Experiment) -> Iterator[Sentence]:
     figures = experiment.figures
     if (share := figures.get("input_wait_share")) is not None:
         waits = f"{100 * share:.0f} % of a step is spent waiting for data"
-        yield Sentence("limits", f"{waits}.") if share >= WAIT_SHARE else Sentence("fine", waits)
+        yield Sentence("limits", f"{waits}.") if share >= INPUT_WAIT_SHARE_HIGH else Sentence("fine", waits)
     plain = figures.get("jpeg_plain_samples_per_second")
     rates = {name: figures.get(f"jpeg_{name}_samples_per_second") or 0.0 for name in REMEDIES}
     best = next(name for name, rate in rates.items() if rate >= NEARLY * max(rates.values()))
@@ -178,7 +177,7 @@ def _scaling(experiment: Experiment) -> Iterator[Sentence]:
     if share is None:
         return
     work = f"{devices(experiment.devices)} do the work of {share * count:.1f}"
-    if share >= GOOD_EFFICIENCY:
+    if share >= SCALING_EFFICIENCY_EXPECTED:
         yield Sentence("fine", work)
         return
     yield Sentence("limits", f"{work}: {100 * share:.0f} % of {count} times one.")

@@ -25,13 +25,11 @@ from collections.abc import Mapping
 
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule
+from gpucheck.core.model.thresholds import INPUT_WAIT_SHARE_HIGH
 from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
 
-# TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on
-# (op_stats_to_input_pipeline_analysis.cc in tensorflow/core/profiler/convert), and moderately from 5 % on.
-HIGH = 0.2
 FILES = "Read from fewer, larger files (TFRecord, interleave)"
 # The experiment's optimizations, each in addition to the previous ones: its name, and what to do.
 REMEDIES = {
@@ -60,7 +58,7 @@ def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None
     if not measured:
         return Skip("how long training waits for its input was not measured") if outcomes.passed else None
     place, run, share = max(measured, key=lambda item: item[2])
-    if share < HIGH:
+    if share < INPUT_WAIT_SHARE_HIGH:
         return None
     experiment, figures = outcomes.figures("input_pipeline", run.devices)
     tried = [f"jpeg_{name}_samples_per_second" for name in ("plain", *REMEDIES)]

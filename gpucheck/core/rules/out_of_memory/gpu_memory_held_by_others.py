@@ -32,14 +32,11 @@ import msgspec
 
 from gpucheck.core.combiners.gpus_in_use import GpusInUse
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import JOB_BYTES, Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.model.wording import gib
 from gpucheck.core.probes.gpus import Gpu, GpuProcess, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import HOLDERS, disable_preallocation
-
-# A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.
-ENOUGH_BYTES = 3 << 29
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -99,7 +96,7 @@ def _held(place: int, gpu: Gpu) -> Held | None:
     used = gpu.memory_used_bytes if gpu.memory_used_bytes is not None else total - free
     own = sum(process.memory_bytes or 0 for process in gpu.processes if process.own)
     others = max(0, used - own)
-    return Held(gpu, place, total, free, others, starved=free + own < ENOUGH_BYTES and 4 * others > total)
+    return Held(gpu, place, total, free, others, starved=free + own < JOB_BYTES and 4 * others > total)
 
 
 def _summary(held: Held, crowded: int, used: int, blocked: bool) -> str:
