@@ -1,4 +1,4 @@
-"""The libraries of TensorFlow's list that it cannot use, and what each lacks."""
+"""The libraries on TensorFlow's list that it can't use, and what each of them lacks."""
 
 import re
 
@@ -22,7 +22,7 @@ _FIELDS = {
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """A library that TensorFlow needs and cannot use, and the missing library: itself, or one of its dependencies."""
+    """A library that TensorFlow needs but can't use, and the missing library: itself, or one of its dependencies."""
 
     kind: str  # "missing", "unreachable", "corrupt", "unfit" (a symbol or version that it does not find in another library)
     soname: str
@@ -38,8 +38,8 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
     installation: Installation
     libraries: Libraries
     faults: tuple[Fault, ...]  # of every library, the optional ones too
-    lists_gpu: bool  # TensorFlow lists a GPU: it has opened all that it requires
-    unknown: Skip | None  # why nothing is known of the libraries
+    lists_gpu: bool  # TensorFlow lists a GPU, so it has opened every required library
+    unknown: Skip | None  # why nothing is known about the libraries
 
     @property
     def required(self) -> list[Fault]:
@@ -48,13 +48,13 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
 
     @property
     def skip(self) -> Skip | None:
-        """Why it is not known whether faults keep TensorFlow from a GPU that is here; None: it is known."""
+        """Why it is unknown whether faults keep TensorFlow from using a present GPU; None if it is known."""
         if not self.presence.present:
             return self.presence.skip
         return None if self.lists_gpu else self.unknown
 
     def blocking(self, kind: str) -> list[Fault]:
-        """The faults of this kind that keep TensorFlow from a GPU that is here; none where it lists one, or none is here."""
+        """Return the faults of this kind that keep TensorFlow from using a present GPU; empty if it lists one or none exists."""
         matters = self.presence.present and not self.lists_gpu and not self.unknown
         return [fault for fault in self.required if fault.kind == kind] if matters else []
 
@@ -63,7 +63,7 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
 def combine(
     presence: GpuPresence, installation: Installation, libraries: Libraries, tensorflow: TensorFlow | None
 ) -> LibraryFaults:
-    """Each library by itself; whether that matters, by the GPU that is here."""
+    """Check each library separately; its faults matter only if a GPU is present."""
     looked_up = libraries.tensorflow is not None and bool(libraries.libraries)
     return LibraryFaults(
         presence=presence,
@@ -71,7 +71,7 @@ def combine(
         libraries=libraries,
         faults=tuple(filter(None, (_fault(libraries, place) for place in range(len(libraries.libraries))))),
         lists_gpu=tensorflow is not None and tensorflow.lists_gpu,
-        unknown=None if looked_up else Skip("no TensorFlow whose libraries could be looked for on this system"),
+        unknown=None if looked_up else Skip("no TensorFlow was found whose libraries could be checked on this system"),
     )
 
 

@@ -16,12 +16,12 @@ class NcclTrial(Fact, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...] = ()
 
     def sentence(self, method: str) -> str:
-        """The result as a sentence; ``method`` is the method that exchanged gradients in the failed run."""
+        """Return the result as a sentence; ``method`` is the method that exchanged gradients in the failed run."""
         if self.failed is None:
             return ""
         hangs = self.failed.status == "timed_out"
         what = "hangs" if hangs else f"fails ({short(self.failed.reason or 'no reason given')})"
-        return f"{label(self.failed)} {what} with {method}, and trains without it ({self.exchange})."
+        return f"{label(self.failed)} {what} with {method}, but trains without it ({self.exchange})."
 
     @property
     def exchange(self) -> str:

@@ -31,14 +31,14 @@ def combine(libraries: Libraries, driver: Driver | None, environment: Environmen
     flags = environment.variables.get("XLA_FLAGS", "")
     kept = re.sub(_DATA_FOLDER, "", flags).strip()
     operation = Operation.PREPEND
-    if kept != flags.strip():  # if the flag is repeated, the last one counts
+    if kept != flags.strip():  # if the flag is repeated, the last one applies
         operation, flag = Operation.SET, f"{flag} {kept}".strip()
-        reason = f"{reason}, and the folder named so far has none"
+        reason = f"{reason}, and the flag's current folder has none"
     return XlaToolkit(assignment=Assignment(variable="XLA_FLAGS", operation=operation, value=flag, reason=reason))
 
 
 def _toolkit(libraries: Libraries, driver: Driver | None) -> str | None:
-    """The folder of TensorFlow's CUDA version, else of any version that the driver supports."""
+    """Return the folder of TensorFlow's CUDA version, else of any version that the driver supports."""
     release = releases.release(libraries.tensorflow or "")
     newest = versions.parse(driver.cuda_version)[:1] if driver is not None and driver.cuda_version else None
 
@@ -52,7 +52,7 @@ def _toolkit(libraries: Libraries, driver: Driver | None) -> str | None:
 
 
 def _flag_value(folder: str) -> str:
-    """XLA splits its flags at blanks; a value may be quoted (tsl/util/command_line_flags, parse_flags_from_env)."""
+    """Quote a folder if needed: XLA splits its flags at spaces (tsl/util/command_line_flags, parse_flags_from_env)."""
     if not re.search(r"[\s'\"\\]", folder):
         return folder
     return '"' + re.sub(r'(["\\])', r"\\\1", folder) + '"'

@@ -1,1 +1,1 @@
-"""What findings advise: commands and fixes that several rules use, and variables, which are proved before they are printed."""
+"""The advice in findings: commands and fixes that several rules use, and variables, which are verified before printing."""

@@ -1,6 +1,6 @@
-"""Choose from a diagnosis's repairs those that can work on this machine, and say what their commands change and how to undo it.
+"""The choice of a diagnosis's repairs that can work on this machine, with what their commands change and how to undo it.
 
-For a live answer and a logged one.
+Live checks and logs both use it.
 """
 
 import re
@@ -25,7 +25,7 @@ _IN_CELLS = (
     (r"(?:export|ulimit) .*", None),
     (r"[^%].*", r"!\g<0>"),
 )
-# The same -> at a prompt of Windows; None: it needs what Linux has.
+# A command in a shell -> at a Windows prompt; None: it only works on Linux.
 _ON_WINDOWS = (
     (_EXPORT, r"set \1=\2"),
     (_UNSET, r"set \1="),
@@ -37,7 +37,7 @@ _NEW_SHELL = "open a new shell"  # a variable affects only the shell that sets i
 
 
 def _reinstall(match: re.Match[str], installed: Installed) -> str | None:
-    """Return the command that installs the present versions of the packages that pip replaces or removes."""
+    """Return the command that installs the current versions of the packages that pip replaces or removes."""
     arguments = re.sub(r"(?<!\S)--?[\w-]+(?: https?://\S+)?", "", match[2])
     names = [name.lower() for name in re.findall(r"""(?:^|\s)["']?([A-Za-z][\w.-]*)""", arguments)]
     known = bool(names) and all(name in installed for name in names)
@@ -46,7 +46,7 @@ def _reinstall(match: re.Match[str], installed: Installed) -> str | None:
 
 Undo = str | Callable[[re.Match[str], Installed], str | None] | None
 # What commands of one form change: the form of the whole command, the change, and how to undo it, with the form's groups ("":
-# nothing is left to undo; None: unknown, or impossible). The first form that matches counts; compiled only for a repair.
+# nothing is left to undo; None: unknown, or impossible). The first matching form applies; compiled only for a repair.
 _EFFECTS: tuple[tuple[str, Change, Undo], ...] = (
     (r"(?:export|unset) .+|set \w+=.*", "environment variables", _NEW_SHELL),
     (r"%env \w+=.*|os\.environ\.pop.+", "environment variables", "restart the session"),
@@ -74,7 +74,7 @@ _EFFECTS: tuple[tuple[str, Change, Undo], ...] = (
 
 
 def choose(fixes: Iterable[Fix], context: Context) -> tuple[Fix, ...]:
-    """Return the fixes that can be applied there: repairs before commands that only show more, each once.
+    """Return each fix that can be applied there once: repairs before commands that only show more.
 
     Args:
         fixes: of the diagnosis, best first.
@@ -107,13 +107,13 @@ def _translated(fix: Fix, forms: Iterable[tuple[str, str | None]]) -> Fix | None
 
 
 def _words(command: str) -> tuple[str, ...]:
-    """The words of a command that decide what it does."""
+    """Return the words of a command that determine what it does."""
     command = re.sub(r"\bpython3?(?:\.\d+)? -m pip\b|%pip\b|\bpip3\b", "pip", command.removeprefix("sudo "))
     return tuple(word.strip("\"'") for word in command.split() if word not in ("-q", "--upgrade", "-U", "--quiet"))
 
 
 def described(fix: Fix, installed: Installed) -> Fix:
-    """Return a repair with what its command changes and how to undo it, as far as the command shows it.
+    """Return a repair with what its command changes and how to undo it, if the command shows that.
 
     Args:
         fix: its own declarations are kept.

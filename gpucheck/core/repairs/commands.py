@@ -24,7 +24,7 @@ def pip(interpreter: Interpreter, *packages: str) -> str:
 
 
 def search_first(folders: Iterable[str], reason: str = "") -> Assignment:
-    """Make the loader search these folders first. It affects processes started afterwards."""
+    """Make the loader search these folders first, in processes that start afterwards."""
     return Assignment(variable="LD_LIBRARY_PATH", operation=Operation.PREPEND, value=":".join(folders), reason=reason)
 
 
@@ -35,10 +35,10 @@ def without(variable: str, folder: str) -> str:
 
 
 def without_folders(path: str, *, word: str, folder: str) -> str:
-    """Return the command that takes a folder, and those whose name has the word, out of LD_LIBRARY_PATH; "" if it has neither.
+    """Return the command that removes a folder, and those with the word in their name, from LD_LIBRARY_PATH; "" if it has none.
 
     Args:
-        path: the present value.
+        path: the current value.
         word: "stubs".
         folder: "/usr/local/cuda/compat".
     """
@@ -53,6 +53,6 @@ def set_path(variable: str, folders: Iterable[str]) -> str:
 
 
 def search_only(variable: str, folders: Iterable[str], reason: str) -> Assignment:
-    """Make a variable name exactly these folders; unset it if there are none."""
+    """Set a variable to exactly these folders; unset it if there are none."""
     value = ":".join(folders)
     return Assignment(variable=variable, operation=Operation.SET if value else Operation.UNSET, value=value, reason=reason)

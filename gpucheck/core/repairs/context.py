@@ -37,10 +37,10 @@ class Context(Fact, frozen=True, kw_only=True):
     raised_in: str | None = None  # the installed package whose file a traceback names last: "flax"; "": a file of the program
     framework_before: str | None = None  # a release of TensorFlow that is newer than the failed program's: "2.15"
     python_version: str | None = None  # "3.12"; of a live machine, ``interpreter`` has it
-    amd: bool = False  # whether its GPU is AMD's, and none NVIDIA's
+    amd: bool = False  # whether the machine has an AMD GPU and no NVIDIA GPU
     notebook: str | None = None  # "colab", "kaggle"
     manager: str | None = None  # the tool that installed the packages: "pip", "conda", "uv", "poetry"
-    scheduler: str | None = None  # "slurm"; "": certainly none
+    scheduler: str | None = None  # "slurm"; "": known to be none
     task_sees_gpus: str | None = None  # which GPUs of its node the scheduler shows each task: "one", "all"
     tried: tuple[str, ...] = ()  # commands that were run earlier, as typed
     interpreter: Interpreter | None = None
@@ -54,7 +54,7 @@ class Context(Fact, frozen=True, kw_only=True):
 
     @property
     def kinds(self) -> dict[str, str | None]:
-        """The values that ``only`` compares, by kind; "": certainly none, None: unknown."""
+        """The values that ``only`` compares, by kind; "": known to be none, None: unknown."""
         inside = self.container.inside if self.container is not None else bool(self.notebook) or (False if self.windows else None)
         return {
             "system": "wsl" if self.in_wsl else self.system.platform if self.system is not None else None,
@@ -132,7 +132,7 @@ class Context(Fact, frozen=True, kw_only=True):
         return ("%pip install " if self.notebook else "python -m pip install ") + " ".join(map(word, packages))
 
     def new_environment(self, *packages: str, python: str = "") -> str:
-        """Return the command that creates an environment with these packages, with the tool that made the present one.
+        """Return the command that creates an environment with these packages, with the tool that created the current one.
 
         Args:
             packages: requirements.
@@ -159,7 +159,7 @@ class Context(Fact, frozen=True, kw_only=True):
         return f"{tool} uninstall -y {' '.join(names)}"
 
     def reinstall(self, names: Iterable[str | None]) -> Fix | None:
-        """Return the fix that reinstalls the given packages, as far as they are installed; None if none is.
+        """Return the fix that reinstalls those of the given packages that are installed; None if there are none.
 
         A version with a local part ("2.17.0+nv25.2") is on no package index.
         """
@@ -178,12 +178,12 @@ class Context(Fact, frozen=True, kw_only=True):
     def with_cuda(
         self, backend: str = "tensorflow", instead_of: Iterable[str] = (), *, configured: bool = False, absent: bool = False
     ) -> Fix:
-        """Install the newest build for NVIDIA GPUs that works here, into this environment if its Python can hold it.
+        """Install the newest build for NVIDIA GPUs that works here, into this environment if its Python supports it.
 
         Args:
-            backend: what trains.
+            backend: the backend that trains.
             instead_of: packages to remove from this environment first.
-            configured: whether Keras is configured for the backend already.
+            configured: whether Keras is already configured for the backend.
             absent: whether no build of the backend is installed, not even one for the CPU.
         """
         from gpucheck.core.solver import commands as setup_commands
@@ -197,25 +197,23 @@ class Context(Fact, frozen=True, kw_only=True):
         choice = best(machine, Wishes(backend=backend, python=own), beside) or best(machine, Wishes(backend=backend))
         if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # from a log that names no GPU
             command = None if self.in_container else f"docker run --gpus all -it {images.NAME}"
-            return Fix(text=f"Use NVIDIA's own build for ARM, which has GPU code, the image {images.NAME}", command=command)
+            return Fix(text=f"Use NVIDIA's own build for ARM, which supports GPUs: the image {images.NAME}", command=command)
         if choice is None:
             text = f"See why no {title} with GPU support works on this machine, and what would change that"
             return Fix.look(text, "gpucheck setup")
         if choice.source == "conda":
             return Fix(
-                text=f"Install {title} {choice.tensorflow}, the last that uses a GPU on Windows itself, or use WSL2",
+                text=f"Install {title} {choice.tensorflow}, the last release that supports GPUs on native Windows, or use WSL2",
                 command=" && ".join(setup_commands.make(choice, machine)),
             )
         if choice.source == "image":
             command = None if self.in_container else setup_commands.make(choice, machine)[0]
             return Fix(
-                text=f"Start from NVIDIA's own build, the image {choice.image}: no other works on this machine", command=command
+                text=f"Use NVIDIA's own build, the image {choice.image}: no other build works on this machine", command=command
             )
         name = f"{title} {versions.minor(choice.tensorflow)}" if choice.tensorflow else title
         if own is not None and choice.python != own:
-            text = (
-                f"Install {name} with its CUDA libraries in a new environment: this Python can't hold what works on this machine"
-            )
+            text = f"Install {name} with its CUDA libraries in a new environment: no build for this Python works on this machine"
             return Fix(text=text, command=" && ".join(setup_commands.make(choice, machine)))
         index = ["--index-url", choice.index] if choice.index else []
         exports = [
@@ -281,13 +279,13 @@ class Context(Fact, frozen=True, kw_only=True):
         if release.cusolver_reachable or installed is None:
             return Fix(text=f"Install the CUDA libraries that TensorFlow {version} is built for", command=command)
         return Fix(
-            text=f"Install the CUDA libraries of TensorFlow {version}, and name the one folder that this release"
-            " does not search, in every shell that trains",
+            text=f"Install the CUDA libraries of TensorFlow {version}, and add the one folder that this release"
+            " does not search to the search path, in every shell that trains",
             command=f"{command} && {statement(commands.search_first([f'{installed.folder}/nvidia/cusolver/lib']))}",
         )
 
     def xla_tools(self, version: str | None) -> Fix:
-        """Install ptxas and libdevice for this TensorFlow: of the CUDA it was built for, or a newer minor."""
+        """Install ptxas and libdevice for this TensorFlow, from the CUDA release that it was built for or a newer minor."""
         release = releases.release(version) if version else None
         package = libraries_table.tools_package(release.minor if release else releases.LATEST) or "nvidia-cuda-nvcc-cu12"
         wanted = f"{package}>={release.cuda},<{release.cuda_major + 1}.0" if release else package

@@ -23,13 +23,13 @@ PREPARE_AHEAD = Fix(
     text="Prepare batches ahead, on several cores:"
     " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
 )
-KEEP_WHAT_WAS_READ = Fix(text="Keep what was read: dataset.cache() before the random augmentation")
+KEEP_WHAT_WAS_READ = Fix(text="Cache the data that was read: dataset.cache() before the random augmentation")
 SEE_DISK = Fix.look("Check whether the disk is full", "df -h")
 REQUEST_FROM_SLURM = Fix(
     text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1"
 )
 UPDATE_DOCKER = Fix(
-    text="Update Docker (to 20.10.10 or newer), runc and libseccomp on the host: older ones refuse the system call that starts"
+    text="Update Docker (to 20.10.10 or newer), runc and libseccomp on the host: older ones block the system call that starts"
     " threads (clone3); or start the container with docker run --security-opt seccomp=unconfined"
 )
 HOLDERS = Fix.look(
@@ -46,7 +46,7 @@ def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = F
         exchange: class of tf.distribute.
         tried: whether training passed with it.
     """
-    worked = "Until the cause is found, train without it, which was tried here and works"
+    worked = "Until the cause is found, train without it, which was tested here and works"
     opening = worked if tried else "Meanwhile, train without NCCL"
     return Fix(text=f"{opening}: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.{exchange}())")
 
@@ -57,7 +57,9 @@ def for_another_machine(cuda: str = "") -> Fix:
     Args:
         cuda: the version that the package needs: "12.4"; empty: unknown.
     """
-    text = "If the GPU is in another machine (this is a login node or a build), name the CUDA of its driver to conda"
+    text = (
+        "If the GPU is in another machine (this is a login node or a build machine), set the CUDA version of its driver for conda"
+    )
     return Fix(text=text, command=f"export CONDA_OVERRIDE_CUDA={cuda or '12.4'}")
 
 
@@ -65,7 +67,7 @@ def for_xids(codes: str, wanted: Action) -> tuple[Fix, ...]:
     """Return the meaning and the action of each Xid, and whether to drain the machine; the most severe first.
 
     Args:
-        codes: of the kernel's messages, with commas: "79, 119".
+        codes: of the kernel's messages, comma-separated: "79, 119".
         wanted: the action for all of them; the driver may request more or less than its messages usually mean.
     """
     numbers = {int(code) for code in codes.split(",") if code.strip().isdecimal()}
@@ -82,11 +84,11 @@ def _explained(message: Xid, wanted: Action) -> str:
     if message.drain and (not drains or Action.strongest([own, wanted]) is not own):
         return meaning  # the action for all of them differs from the usual one
     drain = "Drain this machine: start no new jobs until this is done" if drains else "The machine does not need to be drained"
-    return f"{meaning}. Do now: {message.advice}" + (f". {drain}" if message.drain is drains else "")
+    return f"{meaning}. What to do now: {message.advice}" + (f". {drain}" if message.drain is drains else "")
 
 
 def at_start(context: Context, what: str, *, docker: str, pod: str) -> Fixes:
-    """Yield how to restart a container or a pod with another option; nothing in a batch job or a cloud service's notebook.
+    """Yield the fixes that restart a container or a pod with another option; none in a batch job or a cloud service's notebook.
 
     Args:
         context: where it runs.
@@ -105,7 +107,7 @@ def at_start(context: Context, what: str, *, docker: str, pod: str) -> Fixes:
 
 
 def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Fixes:
-    """Yield how to give a container, a pod or a job more of a resource; nothing in a cloud service's notebook.
+    """Yield the fixes that give a container, a pod or a job more of a resource; none in a cloud service's notebook.
 
     Args:
         context: where it runs.
@@ -141,7 +143,7 @@ def other_interface(interface: str = "", asked: str = "", address: str = "") -> 
     Args:
         interface: the interface that NCCL uses.
         asked: the value of NCCL_SOCKET_IFNAME.
-        address: the unreachable one.
+        address: the unreachable address.
     """
     used = interface or asked.lstrip("=") or ("docker0" if address.startswith("172.17.") else "")
     if re.match(_OWN, used):
@@ -157,7 +159,7 @@ def other_interface(interface: str = "", asked: str = "", address: str = "") -> 
         )
     else:
         yield Fix(
-            text="Keep NCCL off this machine's inner interfaces, or name the one that they share: NCCL_SOCKET_IFNAME=eth0",
+            text="Keep NCCL off this machine's internal interfaces, or select the shared one: NCCL_SOCKET_IFNAME=eth0",
             command="export NCCL_SOCKET_IFNAME=^docker,virbr,lo",
         )
     yield Fix.look("List the interfaces with their addresses", "ip -br address")

@@ -9,7 +9,7 @@ _AT_START = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")  # read once, before
 
 
 def repairs(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
-    """Return what to do about each root cause, in the findings' order: the text, then the commands, indented."""
+    """Return the first fix of each root cause, in the findings' order: the text, then the commands, indented."""
     return tuple(
         _repair(finding) for finding in findings if finding.explained_by is None and finding.muted is None and finding.fix
     )

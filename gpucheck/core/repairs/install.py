@@ -1,4 +1,4 @@
-"""Save assignments in the activation of a virtual or conda environment; deactivation undoes them.
+"""Assignments saved in the activation of a virtual or conda environment; deactivation undoes them.
 
 A virtual environment's ``bin/activate`` gets two marked blocks (one at its end, one in its ``deactivate``), a conda
 environment one file each in ``activate.d`` and ``deactivate.d``. They contain the saved assignments; nothing is checked later.
@@ -20,7 +20,7 @@ _DEACTIVATE = re.compile(r"^deactivate *\(\) *\{[ \t]*\n", re.MULTILINE)
 
 
 class NoEnvironment(Exception):
-    """There is no activation script to change; the message says why, in one line."""
+    """An environment without an activation script to change; the message says why in one line."""
 
 
 def lasting(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
@@ -37,7 +37,7 @@ def files(prefix: str, kind: str | None) -> tuple[str, ...]:
 
     Args:
         prefix: the environment's folder.
-        kind: "venv", "conda" or None, as the interpreter probe says.
+        kind: "venv", "conda" or None, as the interpreter probe reports it.
 
     Raises:
         NoEnvironment: it has no activation script.

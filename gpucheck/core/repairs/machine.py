@@ -47,7 +47,7 @@ def install_driver(context: Context, what: str = "Install NVIDIA's driver") -> F
 
     Args:
         context: the machine.
-        what: the step, without where to do it.
+        what: the step, without the place to do it.
     """
     if context.notebook:
         return  # its provider installs the driver
@@ -142,11 +142,11 @@ def apple_plugin(context: Context) -> Fix:
 
 
 def required_action(action: str, xids: str, otherwise: Action) -> Action:
-    """Return what to do about a fault of the hardware.
+    """Return the action for a hardware fault.
 
     Args:
         action: of the finding; empty: the strongest action of the kernel's messages.
-        xids: codes of these messages, with commas.
+        xids: codes of these messages, comma-separated.
         otherwise: the minimum action, also without messages.
     """
     if action:
@@ -156,18 +156,18 @@ def required_action(action: str, xids: str, otherwise: Action) -> Action:
 
 
 def act(context: Context, action: Action, devices: str = "", xids: str = "") -> Fixes:
-    """Yield the fixes for an action with the hardware, and what the kernel's messages mean.
+    """Yield the fixes for a hardware action, and what the kernel's messages mean.
 
     Args:
         context: the machine.
         action: the action.
-        devices: addresses or UUIDs of the GPUs, with commas; empty: unknown, so no command resets one.
-        xids: codes of the kernel's messages, with commas.
+        devices: addresses or UUIDs of the GPUs, comma-separated; empty: unknown, so no command resets one.
+        xids: codes of the kernel's messages, comma-separated.
     """
     if context.notebook and action is not Action.IGNORE:
         yield from restart(context)
     elif action is Action.RESTART_APPLICATION:
-        yield Fix(text="Start the program again: only it met the fault")
+        yield Fix(text="Restart the program: the fault affected nothing else")
     elif action is Action.RESET_GPU:
         yield from _reset(context, devices)
         yield from restart(context, "If the GPU can't be reset, restart the machine")
@@ -175,9 +175,9 @@ def act(context: Context, action: Action, devices: str = "", xids: str = "") -> 
         yield from restart(context, "Start no new jobs, and restart the machine")
     elif action is Action.POWER_CYCLE:
         host = "On the host: p" if context.in_container else "P"
-        yield Fix(text=f"{host}ower the machine off and on; a restart without that is often not enough", needs=("reboot",))
+        yield Fix(text=f"{host}ower the machine off and on; a plain restart is often not enough", needs=("reboot",))
     elif action is Action.DRAIN:
-        yield Fix(text="Start no new jobs on this machine, and let the present ones end")
+        yield Fix(text="Start no new jobs on this machine, and let the running ones finish")
     yield from for_xids(xids, action)
 
 

@@ -1,4 +1,4 @@
-"""Apply the assignments of the findings and check again: an assignment is only returned after a check with it."""
+"""Verification of the findings' assignments: each is returned only after a check with it."""
 
 import contextlib
 import os

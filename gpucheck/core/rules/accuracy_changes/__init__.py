@@ -1,4 +1,4 @@
-"""It trains, but the numbers can't be trusted."""
+"""Training works, but its results can't be trusted."""
 
 from gpucheck.core.model.plugin import Row
 

@@ -2,12 +2,13 @@
 
 Symptom:
     - Accuracy differs between machines with the same data, model and seed.
-    - gpucheck: the first loss of a run is not its cpu_first_loss, or the checksums of repeated computations differ.
+    - gpucheck: the first loss of a run differs from its cpu_first_loss, or the checksums of repeated computations differ.
 Cause:
     gpucheck repeats the same few steps on every device, with a fixed seed and deterministic operations. A healthy device gets the
-    same bits each time, and the same bits as another device of its model. One that does not computes wrongly, and no error is
-    reported: a defect of its arithmetic or memory, often only when it is hot. It damages every model that is trained on it.
-    If two devices differ and each repeats its own bits, this is a warning: a library may have chosen another kernel for one of them.
+    same bits each time, and the same bits as another device of its model. A device that does not computes wrong results, without
+    an error: its arithmetic or memory is defective, often only when it is hot. It damages every model that is trained on it.
+    If two devices differ but each repeats its own bits, this is a warning: a library may have chosen another kernel on one of
+    them.
     Before the model has learnt anything, the loss depends only on data, weights and arithmetic; rounding explains a few thousandths.
     A larger difference means that the device computes wrongly, a library is damaged, or an option trades exactness for speed
     (XLA_FLAGS, TF_* variables).
@@ -15,7 +16,7 @@ Verify:
     gpucheck --full: both losses agree to two digits or more.
     gpucheck --soak 30: repeats the computations for half an hour, with large products in every precision and patterns in memory.
 Unless:
-    Never in float32; with bfloat16 a model of your own may differ by a few percent.
+    Never in float32; with bfloat16, your own model may differ by a few percent.
 Example:
     training.runs[0].cpu_first_loss = 2.41
     training.runs[0].loss = {"first": 2.93, "last": 1.52}
@@ -39,7 +40,7 @@ from gpucheck.core.repairs.fixes import NEW_ENVIRONMENT, TEST_GPU
 # (5e-4), bfloat16 to 8 (4e-3); the layers of a small network accumulate less than twenty and twelve times that.
 TOLERANCE = {"float32": 0.01, "mixed_float16": 0.01, "float16": 0.01, "mixed_bfloat16": 0.05, "bfloat16": 0.05}
 SMALLEST = 1e-3  # minimum reference of a relative difference
-FARTHER = 10  # times: rounding makes two sound devices about equally far
+FARTHER = 10  # ratio; rounding puts two healthy devices about equally far from the CPU
 
 
 @rule(
@@ -77,7 +78,7 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
 
 
 def _repeated(training: Training) -> Iterator[Finding]:
-    """Yield faults of repeated computations, the most certain first: a wrong result, a device that varies, devices that differ."""
+    """Yield faults of repeated computations, the clearest first: a wrong result, a device that varies, devices that differ."""
     checksums = training.checksums
     if checksums is None:
         return
@@ -101,8 +102,8 @@ def _fault(training: Training, summary: str, places: tuple[str, ...], affects: t
     """Report a device that computes wrongly.
 
     Args:
-        training: what was computed.
-        summary: the finding's.
+        training: the results.
+        summary: of the finding.
         places: fields of the checksums that show it.
         affects: the devices.
         sure: False: different kernels of a library could also explain the difference.
@@ -118,9 +119,10 @@ def _fault(training: Training, summary: str, places: tuple[str, ...], affects: t
 
 
 def _wrong(device: DeviceChecksums, computation: str, difference: float) -> str:
+    name, what = device.device, describe(computation)
     if computation.startswith("memory"):
-        return f"{device.device} does not keep its memory: {difference:,.0f} values of {describe(computation)} were read back changed."
-    return f"{device.device} computes {describe(computation)} wrongly: it differs by {difference:.2g} of its largest value."
+        return f"{name} corrupts its memory: {difference:,.0f} values of {what} had changed when they were read back."
+    return f"{name} computes {what} incorrectly: the result is off by {difference:.2g} of its largest value."
 
 
 def _between(training: Training, checksums: Checksums, difference: Difference, members: dict[str, DeviceChecksums]) -> Finding:
@@ -129,9 +131,8 @@ def _between(training: Training, checksums: Checksums, difference: Difference, m
     others = tuple(name for name in members if name not in affected)
     model = members[affected[0]].model
     if others:
-        what = (
-            f"{devices(affected)} {'gets' if len(affected) == 1 else 'get'} other results than {devices(others)}, the same model"
-        )
+        verb = "gets" if len(affected) == 1 else "get"
+        what = f"{devices(affected)} {verb} different results than {devices(others)}, the same model"
     else:
         what = f"{devices(affected)} get different results, although they are the same model"
     numbers = {device.device: place for place, device in enumerate(checksums.devices)}
@@ -146,7 +147,7 @@ def _between(training: Training, checksums: Checksums, difference: Difference, m
 
 
 def _farthest(members: dict[str, DeviceChecksums], reference: tuple[float, ...]) -> tuple[str, ...]:
-    """Return which of two devices has losses much farther from the CPU's; empty if undecided."""
+    """Return the one of two devices whose losses are much farther from the CPU's; empty if undecided."""
     distances = {
         name: max((abs(here - there) for here, there in zip(device.losses, reference, strict=False)), default=0.0)
         for name, device in members.items()
@@ -180,7 +181,7 @@ def repairs(context: Context, *, gpu: bool = True) -> Fixes:
     """Find the part that computes wrongly: an option, the libraries or the GPU.
 
     Args:
-        context: where.
+        context: the machine to repair.
         gpu: whether the device is a GPU.
     """
     yield NEW_ENVIRONMENT

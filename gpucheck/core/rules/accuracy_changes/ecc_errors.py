@@ -5,15 +5,16 @@ Symptom:
     NVRM: Xid (PCI:0000:3b:00): 48 / 63 / 64 / 94 / 95
     - nvidia-smi -q -d ECC,ROW_REMAPPER: Uncorrectable errors, Remapping Failure Occurred: Yes
 Cause:
-    Error correction repairs single bits; two in one word are lost. That is noticed, and the process that used them is ended
-    before it computes with them; in rare cases, and before Ampere always, so is every process on the GPU. The GPU then sets the row or page aside, which takes effect at its next reset.
+    Error correction repairs a single wrong bit of a word, but only detects two. The process that used the word is then ended
+    before it computes with it; in rare cases, and always before Ampere, every process on the GPU is ended. The GPU then retires
+    the row or page, which takes effect at its next reset.
 Verify:
     After the restart the volatile counters are 0 and nothing is pending.
 Unless:
     Only the aggregate counters are above 0, or the kernel's log reports errors that a reset has repaired: that is the board's
     history, and gpucheck does not report it.
-    The errors were contained (Xid 94), or the driver says that nothing is needed: then only the program that met them has to
-    start again, and gpucheck warns.
+    The errors were contained (Xid 94), or the driver reports that no action is needed: then only the affected program must be
+    restarted, and gpucheck reports a warning.
 Example:
     gpus.gpus[0].ecc_uncorrected_volatile = 3
     gpus.gpus[0].ecc_uncorrected_aggregate = 3
@@ -85,7 +86,7 @@ def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Co
     others = [(report, xids.action([report])) for report in reports if not _counts(report, bad)]
     action = Action.strongest([*actions, *(wanted for _, wanted in others)])
     what = f"{worst.title} {trouble}"
-    if action not in actions:  # the messages are about the worst
+    if action not in actions:  # a message, not a counter, requires the strongest action
         what = _messages(next(report for report, wanted in others if wanted is action))
     affects = tuple(dict.fromkeys([*(gpu.label for _, gpu, _ in bad), *affected(report for report, _ in others)]))
     more = f"; {len(affects)} GPUs have memory errors" if len(affects) > 1 else ""
@@ -115,7 +116,7 @@ def _messages(report: XidReport) -> str:
 
 
 def _action(gpu: Gpu, reports: list[XidReport], xids: XidReports) -> Action:
-    """Return the driver's requested action; else an action by whether all errors were contained, and by the state."""
+    """Return the driver's requested action; else one that depends on the state and on whether all errors were contained."""
     demand = xids.demand(gpu)
     if demand is not None and demand.action is not Action.IGNORE:
         return demand.action
@@ -138,10 +139,10 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     """Let the GPU replace its faulty memory.
 
     Args:
-        context: where.
-        action: the required one; empty: that of the messages.
-        devices: addresses, UUIDs or indices of the GPUs, with commas.
-        xids: codes of the kernel's messages, with commas.
+        context: the machine to repair.
+        action: the required action; empty: the one that the messages request.
+        devices: addresses, UUIDs or indices of the GPUs, comma-separated.
+        xids: codes of the kernel's messages, comma-separated.
     """
     wanted = required_action(action, xids, Action.IGNORE)
     if wanted is Action.IGNORE:

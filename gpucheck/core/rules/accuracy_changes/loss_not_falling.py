@@ -1,18 +1,18 @@
-"""The training job ran, and its model did not learn.
+"""The training job ran, but its model did not learn.
 
 Symptom:
     1875/1875 - 9s - 5ms/step - accuracy: 0.1000 - loss: 2.3026
       1875/1875 - 9s - 5ms/step - accuracy: 0.1000 - loss: 2.3026
       1875/1875 - 9s - 5ms/step - accuracy: 0.1000 - loss: 2.3026
-    - The loss stays where it was, or grows, although the data can be learnt.
+    - The loss stays the same, or grows, although the data can be learnt.
     - gpucheck: loss_fell is false, or gradients_reach_weights is false.
 Cause:
     gpucheck trains a small model on generated data that can be learnt in a few steps. If the model does not learn, gradients are
     lost or wrong on this device: a faulty GPU, a broken library, or replicas that don't exchange gradients.
-    In a program of your own, the learning rate, the labels or the loss are the usual reasons. If a model learns worse after it
+    In your own program, the learning rate, the labels or the loss are the usual reasons. If a model learns worse after it
     was scaled to several GPUs, the global batch (batch per replica times replicas) has grown: keep it, or raise the learning
-    rate with it, warm it up over the first epochs, and tune the regularization again. BatchNormalization uses the batch of each
-    replica alone, unless it is built with synchronized=True.
+    rate with it, warm it up over the first epochs, and tune the regularization again. BatchNormalization uses each replica's
+    batch separately, unless it is built with synchronized=True.
 Verify:
     gpucheck: the loss of each run falls.
 Unless:
@@ -69,10 +69,10 @@ def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu
     """Make the model learn.
 
     Args:
-        context: where.
+        context: the machine to repair.
         classes: the number of classes among which the model guesses.
-        own_model: whether it is gpucheck's, which learns on a healthy machine.
-        gpu: whether a GPU trained it.
+        own_model: whether it is gpucheck's own model, which learns on a healthy machine.
+        gpu: whether it was trained on a GPU.
     """
     if own_model:
         yield NEW_ENVIRONMENT
@@ -83,8 +83,10 @@ def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu
     yield Fix(text=f"Train with a ten times lower learning rate, then with a ten times higher one: {adam}")
     of = f"integers from 0 to {int(classes) - 1}" if classes else "integers from 0"
     yield Fix(
-        text=f"Check that labels and loss fit (sparse: {of}; from_logits=True: no softmax at the end), and scale the inputs"
+        text=f"Check that labels and loss match (sparse: {of}; from_logits=True: no softmax at the end), and scale the inputs"
     )
-    yield Fix(text="Train on one batch until the model has memorized it; if it can't, the fault is in model, labels or loss")
-    yield Fix(text="After a change to more GPUs: keep the global batch, or raise the learning rate with it and warm it up")
+    yield Fix(
+        text="Train on one batch until the model has memorized it; if it can't, the fault is in the model, the labels or the loss"
+    )
+    yield Fix(text="After a move to more GPUs, keep the global batch, or raise the learning rate with it and warm it up")
     yield Fix.look("Check whether this machine can train", "gpucheck")

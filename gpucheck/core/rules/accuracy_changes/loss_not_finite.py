@@ -7,8 +7,8 @@ Symptom:
     - gpucheck: losses_finite is false, or weights_finite is false.
 Cause:
     A learning rate that is too high, a logarithm or division of zero, bad values in the data, or float16 without loss scaling
-    lets a value overflow; from there on every weight is NaN. On gpucheck's own small model none of these is at work: there it
-    is the hardware, a driver or a library.
+    lets a value overflow; from then on, every weight is NaN. gpucheck's own small model has none of these problems: if its
+    loss is not finite, the hardware, a driver or a library is at fault.
 Verify:
     keras.callbacks.TerminateOnNaN() does not stop the run.
 Unless:
@@ -36,8 +36,8 @@ _ADVICE = {  # of each framework, by topic
     "tensorflow": {
         "rate": "Lower the learning rate tenfold, and clip gradients: keras.optimizers.Adam(1e-4, clipnorm=1.0) instead of Adam(1e-3)",
         "data": _DATA,
-        "float16": "Under float16, scale the loss (compile() does; in a loop of your own, keras.mixed_precision.LossScaleOptimizer),"
-        " keep the last layer in float32, or use mixed_bfloat16",
+        "float16": "Under float16, scale the loss (compile() does; in your own loop, use"
+        " keras.mixed_precision.LossScaleOptimizer), keep the last layer in float32, or use mixed_bfloat16",
         "operation": "Find the operation that produces the first bad value: tf.debugging.enable_check_numerics()",
     },
     "torch": {
@@ -76,7 +76,7 @@ def check(outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None
 
 
 def _not_finite(run: TrainingRun) -> str | None:
-    """The field that shows it."""
+    """Return the field that shows it."""
     return next((field for field in _NOT_FINITE if getattr(run, field) is False), None)
 
 
@@ -92,12 +92,12 @@ def repairs(
     """Keep values finite.
 
     Args:
-        context: where.
+        context: the machine to repair.
         step: the step or batch in which it occurred.
         operation: TensorFlow's operation that produced the first value that is not finite: "Log".
         precision: of the program: "float16"; of gpucheck's run: its policy.
-        own_model: whether it is gpucheck's, which stays finite on a healthy machine.
-        gpu: whether a GPU trained it.
+        own_model: whether it is gpucheck's own model, whose values stay finite on a healthy machine.
+        gpu: whether it was trained on a GPU.
     """
     if own_model:
         if "float16" in precision:
@@ -106,7 +106,7 @@ def repairs(
         yield from (COMPARE_WITH_CPU, TEST_GPU) if gpu else ()
         return
     if operation in _OF_SOME_INPUTS:
-        yield Fix(text=f"Keep the input of {operation} where it is finite: a number above 0, for example keras.ops.log(x + 1e-7)")
+        yield Fix(text=f"Keep the input of {operation} above 0, where the result is finite: for example keras.ops.log(x + 1e-7)")
     advice = _ADVICE.get(context.framework or "tensorflow", _ADVICE["tensorflow"])
     order = ("float16", "rate", "data") if precision else ("data", "rate") if step == "0" else ("rate", "data", "float16")
     yield from (Fix(text=advice[topic]) for topic in order)

@@ -5,12 +5,12 @@ Symptom:
     - No algorithm worked! / UnimplementedError, only under mixed_bfloat16
     - gpucheck --full: mixed_float16 trains fewer samples per second than float32.
 Cause:
-    float16 needs Tensor Cores of compute capability 7.0 (Volta) to be worth it, bfloat16 those of 8.0 (Ampere). On older GPUs
-    some kernels don't exist, and the others are slower than float32.
+    float16 is only worthwhile with the Tensor Cores of compute capability 7.0 (Volta), bfloat16 with those of 8.0 (Ampere). On
+    older GPUs, some kernels don't exist, and the others are slower than float32.
 Verify:
     gpucheck --full: the run in that precision passed.
 Unless:
-    Memory, not speed, is why you use it, and it trains.
+    You use it to save memory, not time, and training works.
 Example:
     gpus.gpus[0].name = "Tesla T4"
     gpus.gpus[0].compute_capability = [7, 5]
@@ -50,14 +50,14 @@ SLOWER = 1.5  # ratio of samples per second; smaller differences mean nothing fo
 
 @rule(scope=Scope.CODE, explains=("training-failed",))
 def check(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """Report a mixed-precision run that failed because of its type (float32 passed), or was much slower on a GPU without it."""
+    """Report a mixed-precision run that failed because of its type (float32 passed), or was slow on a GPU that lacks it."""
     return _failed(used, outcomes, context) or _slow(used, outcomes, context) or outcomes.skip
 
 
 def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
-    sound = {run.devices for run in outcomes.passed if run.precision == "float32"}
+    works = {run.devices for run in outcomes.passed if run.precision == "float32"}
     for place, run in enumerate(outcomes.runs):
-        if run.precision == "float32" or run.status != "failed" or run.devices not in sound:
+        if run.precision == "float32" or run.status != "failed" or run.devices not in works:
             continue
         gpu = _weak(run, used)
         if gpu is None and not re.search(OF_THE_TYPE, run.reason or ""):
@@ -104,12 +104,12 @@ def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) 
 
 
 def _job(run: TrainingRun) -> tuple[str, tuple[str, ...], bool]:
-    """A run's job, without its precision."""
+    """Return what identifies the run's job, without its precision."""
     return run.strategy, run.devices, run.compiled
 
 
 def _weak(run: TrainingRun, used: GpusInUse | None) -> Gpu | None:
-    """The run's GPU, if it has no Tensor Cores for the type."""
+    """Return the run's GPU if it has no Tensor Cores for the type."""
     kind = _TYPES.get(run.precision)
     if used is None or not on_gpu(run) or kind is None:
         return None
@@ -124,22 +124,24 @@ def repairs(context: Context, *, dtype: str = "", better: str = "") -> Fixes:
     """Train in a precision that the GPU supports.
 
     Args:
-        context: where.
+        context: the machine to repair.
         dtype: the unsupported one, as in the log: "bf16", "mixed_float16".
         better: the policy that works on this GPU; empty: unknown.
     """
-    brain = dtype.removeprefix("mixed_").startswith("bf")
+    bfloat16 = dtype.removeprefix("mixed_").startswith("bf")
     if context.framework == "torch":
-        if brain:
+        if bfloat16:
             yield Fix(text="On Volta and Turing GPUs, use float16 with loss scaling: fp16=True instead of bf16=True")
         yield Fix(
-            text="Or compute in float32: model.float()" if brain else "Compute in float32 on a device without it: model.float()"
+            text="Or compute in float32: model.float()"
+            if bfloat16
+            else "Compute in float32 on a device without it: model.float()"
         )
         return
     policy = "keras.mixed_precision.set_global_policy"
     if better:
-        yield Fix(text=f'Use the precision that this GPU has: {policy}("{better}")')
+        yield Fix(text=f'Use the precision that this GPU supports: {policy}("{better}")')
         return
-    if brain or not dtype:
-        yield Fix(text=f'Volta and Turing GPUs: {policy}("mixed_float16")')
-    yield Fix(text=f'Older GPUs: {policy}("float32")' if brain or not dtype else f'Train in float32: {policy}("float32")')
+    if bfloat16 or not dtype:
+        yield Fix(text=f'On Volta and Turing GPUs: {policy}("mixed_float16")')
+    yield Fix(text=f'On older GPUs: {policy}("float32")' if bfloat16 or not dtype else f'Train in float32: {policy}("float32")')

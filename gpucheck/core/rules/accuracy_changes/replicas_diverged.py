@@ -1,4 +1,4 @@
-"""Replicas that must have the same weights have different ones.
+"""Replicas that must have the same weights have different weights.
 
 Symptom:
     - Accuracy drops with the number of GPUs, or a checkpoint evaluates differently from one machine to the next.
@@ -7,8 +7,8 @@ Symptom:
     RuntimeError: DDP expects same model across all ranks, but Rank 0 has 10 params, while rank 1 has inconsistent 12 params.
 Cause:
     In synchronous training every replica applies the same summed gradient, so the weights stay equal to the last bit. If they
-    don't, gradients were lost or damaged on the way: a faulty link or GPU, an NCCL that mixes versions, or variables that were
-    made outside the strategy's scope.
+    don't, gradients were lost or damaged in transit by a faulty link or GPU or by mixed NCCL versions, or variables were created
+    outside the strategy's scope.
 Verify:
     gpucheck --strategy mirrored: replicas_equal is true.
 Unless:
@@ -47,16 +47,16 @@ def check(training: Training, context: Context) -> Finding | Skip | None:
                 fix=repairs(context, own_model=True, gpu=on_gpu(run)),
                 affects=run.devices,
             )
-    return None if compared else Skip("no training with several replicas was run to its end")
+    return None if compared else Skip("no training with several replicas was completed")
 
 
 def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> Fixes:
-    """Build equal replicas, and exchange all of their gradients.
+    """Build identical replicas, and exchange all of their gradients.
 
     Args:
-        context: where.
-        own_model: whether it is gpucheck's, whose replicas are equal on a healthy machine.
-        gpu: whether GPUs trained it.
+        context: the machine to repair.
+        own_model: whether it is gpucheck's own model, whose replicas are equal on a healthy machine.
+        gpu: whether it was trained on GPUs.
     """
     keras = context.framework in (None, "tensorflow")
     if not own_model:

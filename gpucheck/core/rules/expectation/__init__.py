@@ -1,4 +1,4 @@
-"""What the user wrote down about this machine (``--expect``) does not hold. Judged after everything else."""
+"""The machine does not meet the user's expectations (``--expect``). Checked after everything else."""
 
 from gpucheck.core.model.plugin import Row
 

@@ -9,7 +9,7 @@ from gpucheck.core.model import Action, Finding, Fix, Skip
 from gpucheck.core.model.wording import listing
 
 SNAPSHOT = Fix(
-    text="If this machine is right as it is, write down what it is now",
+    text="If the machine's current state is right, save it as the expected state",
     command="gpucheck snapshot expected.toml",
 )
 
@@ -21,14 +21,14 @@ def judge(
     repairs: Callable[[list[Item]], Iterable[Fix]],
     action: Action | None = None,
 ) -> Finding | Skip | None:
-    """One finding for everything that is not met; unknown as a whole where nothing is unmet and something was not seen.
+    """Return one finding for all unmet expectations; a skip if none is unmet, but some could not be checked.
 
     Args:
         expected: all expectations.
-        items: those of the rule.
+        items: the rule's expectations.
         verb: written between the subject of an item and the observed value: " is", ":".
-        repairs: what to do about the unmet ones.
-        action: with the hardware, if one is unmet.
+        repairs: returns the fixes for the unmet ones.
+        action: the hardware action if an expectation is unmet.
     """
     if not expected.given:
         return Skip(NO_EXPECTATIONS)
@@ -55,5 +55,5 @@ def _summary(unmet: list[Item], unseen: list[Item], verb: str) -> str:
     ]
     more = f"; {listing(list(dict.fromkeys(item.what for item in unseen)))} could not be checked" if unseen else ""
     summary = "; ".join(parts) + more
-    start = summary[:1].upper() if summary.partition(" ")[0].islower() else summary[:1]  # cuDNN stays
+    start = summary[:1].upper() if summary.partition(" ")[0].islower() else summary[:1]  # "cuDNN" is kept
     return f"{start}{summary[1:]}."

@@ -1,14 +1,14 @@
-"""An environment variable has another value than was expected of this machine.
+"""An environment variable does not have the value that was expected.
 
 Symptom:
     - gpucheck --expect expected.toml: XLA_FLAGS is "--xla_gpu_autotune_level=0", expected not set.
-    - The same script trains to other results, or at another speed, from another shell, image or scheduler
+    - The same script gives different results, or trains at a different speed, in another shell, image or scheduler
 Cause:
-    A shell's start file, an image, a module or the scheduler sets the variable, or sets it no longer. Flags of CUDA, TensorFlow,
-    XLA and NCCL change what a training does, without a message.
+    A shell's startup file, an image, a module or the scheduler sets the variable, or no longer sets it. Flags of CUDA,
+    TensorFlow, XLA and NCCL change how a job trains, without a message.
 Fix:
     1. Set the variable as expected, or unset it, where the job starts; gpucheck prints the commands.
-    2. If this environment is right as it is, change the file.
+    2. If the current environment is right, change the file.
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -32,7 +32,7 @@ from gpucheck.core.system.shells import statement
 
 @rule(scope=Scope.ENVIRONMENT)
 def check(expected: Expected) -> Finding | Skip | None:
-    """Report variables with another value than expected."""
+    """Report variables that don't have the expected value."""
     return judge(expected, expected.environment, " is", _repairs)
 
 

@@ -1,11 +1,11 @@
-"""This process can use more or fewer GPUs than were expected of this machine.
+"""This process can use more or fewer GPUs than expected.
 
 Symptom:
     - gpucheck --expect expected.toml: number of GPUs is 7, expected 8.
-    - A node of a fleet offers seven of its eight GPUs, and every check of those seven is fine
+    - A node of a fleet offers seven of its eight GPUs, and those seven pass every check
 Cause:
-    A GPU fell off the bus or was never put in, the scheduler or the container granted another number, CUDA_VISIBLE_DEVICES hides
-    some, or the job was put on another kind of machine. A diagnosis above this one says which.
+    A GPU fell off the bus or was never installed, the scheduler or the container granted a different number, CUDA_VISIBLE_DEVICES
+    hides some, or the job runs on a different kind of machine. A diagnosis above this one tells which.
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -41,13 +41,13 @@ def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Fixes:
     """Get the missing GPUs, or leave the extra ones unused.
 
     Args:
-        context: where.
+        context: the machine to repair.
         seen: the number found; empty: unknown.
         wanted: the expected number.
     """
     if seen.isdecimal() and wanted.isdecimal() and int(seen) > int(wanted):
         yield SNAPSHOT
-        yield Fix(text=f"Or run this job where there are {wanted} GPUs, or request only as many from the scheduler")
+        yield Fix(text=f"Or run this job on a machine with {wanted} GPUs, or request only that many from the scheduler")
         return
     count = wanted or "N"
     if context.kinds["container"] != "":
@@ -56,9 +56,9 @@ def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Fixes:
         yield from context.only(docker, container="docker|containerd")
         yield from context.only(pod, container="kubernetes")
     yield from context.only(Fix(text=f"Request them for the job: --gres=gpu:{count}"), scheduler="slurm")
-    yield Fix(text="Where one is missing on the bus too: start no jobs on this machine, and have it restarted or repaired")
+    yield Fix(text="If one is also missing from the bus, start no jobs on this machine, and have it restarted or repaired")
     yield Fix.look(
-        "Compare the GPUs on the bus, those of the driver and those that this process may use",
+        "Compare the GPUs on the bus, in the driver and visible to this process",
         "lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo \"$CUDA_VISIBLE_DEVICES\"",
     )
     if not wanted:

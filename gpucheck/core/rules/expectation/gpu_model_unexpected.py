@@ -1,10 +1,11 @@
-"""A GPU is of another model, or has less memory or a lower compute capability, than was expected of this machine.
+"""A GPU is a different model, or has less memory or a lower compute capability, than expected.
 
 Symptom:
     - gpucheck --expect expected.toml: GPU 0: NVIDIA L4, expected NVIDIA H200.
 Cause:
-    The job was put on another kind of machine, a board was exchanged, or a partition of a GPU (MIG) is offered instead of the whole.
-    Models that were sized for the expected memory will run out of it, and a lower compute capability brings other kernels.
+    The job runs on a different kind of machine, a board was replaced, or the job got a partition of a GPU (MIG) instead of a
+    whole GPU. Models that were sized for the expected memory run out of it, and a lower compute capability means different
+    kernels.
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -25,7 +26,7 @@ from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 
 @rule(scope=Scope.HARDWARE)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
-    """Compare every GPU as reported by NVML, else by CUDA; clear without a GPU."""
+    """Compare every GPU as reported by NVML, else by CUDA; report nothing without a GPU."""
     return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, wanted=unmet[0].expected), Action.DRAIN)
 
 
@@ -33,14 +34,14 @@ def repairs(context: Context, *, wanted: str = "") -> Fixes:
     """Run on a machine with the expected GPUs.
 
     Args:
-        context: where.
+        context: the machine to repair.
         wanted: the expected property: "NVIDIA H200", "at least 80 GiB of memory".
     """
     have = f" with {wanted}" if wanted else ""
     if context.excludes(container="kubernetes"):
-        where = "name the model where the job is submitted, in Slurm --gres=gpu:MODEL:COUNT"
+        where = "request the model when the job is submitted, in Slurm --gres=gpu:MODEL:COUNT"
     else:
-        where = "name the model where the job is submitted: --gres=gpu:MODEL:COUNT, a nodeSelector on nvidia.com/gpu.product"
+        where = "request the model when the job is submitted: --gres=gpu:MODEL:COUNT, a nodeSelector on nvidia.com/gpu.product"
     yield Fix(text=f"Run on a machine{have}: {where}")
     yield SNAPSHOT
     yield Fix.look("Check whether MIG divides the GPU", "nvidia-smi -L")

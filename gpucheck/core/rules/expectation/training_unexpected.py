@@ -1,11 +1,11 @@
-"""A training job did not do what was expected of it: pass, reach a speed, or start within a time.
+"""A training job did not meet an expectation: to pass, to reach a speed, or to start within a time limit.
 
 Symptom:
     - gpucheck --expect expected.toml: one_device in float32: 1,830 samples/s, expected at least 2,920 samples/s.
     - gpucheck --expect expected.toml: the first step takes 38 s, expected at most 10 s
 Cause:
-    The same hardware is slower than it was: throttled, shared with others, behind a narrower link or fewer processors. Or the
-    software changed: other kernels, none for this GPU (they are then compiled at the first step), another version of XLA.
+    The same hardware is slower than before: it is throttled or shared, or has a narrower link or fewer processors. Or the
+    software changed: different kernels, none for this GPU (the first step then compiles them), or another version of XLA.
 Verify:
     gpucheck --expect expected.toml: "Ready".
 Unless:
@@ -33,4 +33,4 @@ def repairs(context: Context) -> Fixes:
     """Measure on an idle machine, and compare; the same fix on every machine."""
     yield Fix(text="Run it again while nothing else uses the GPUs and the processors")
     yield SNAPSHOT
-    yield Fix.look("See what changed since it was good", "gpucheck compare expected.toml")
+    yield Fix.look("See what changed since it was as expected", "gpucheck compare expected.toml")

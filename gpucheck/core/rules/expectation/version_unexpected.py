@@ -1,11 +1,11 @@
-"""The driver, CUDA, cuDNN, TensorFlow, Keras or Python has another version than was expected of this machine.
+"""The version of the driver, CUDA, cuDNN, TensorFlow, Keras or Python is not the expected one.
 
 Symptom:
     - gpucheck --expect expected.toml: Keras is 3.14.0, expected ==3.15.*.
-    - The same script trains to other results, or at another speed, since the image was built again
+    - The same script gives different results, or trains at a different speed, since the image was rebuilt
 Cause:
-    A requirement without a pin, a rebuilt image, an upgraded host or another virtual environment brought another version. None of
-    them is wrong by itself: it is not the one that was known to be good.
+    An unpinned requirement, a rebuilt image, an upgraded host or another virtual environment brought a different version. That
+    version is not wrong by itself, but it is not the one that was known to work.
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -41,7 +41,7 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
 
 
 def _distribution(context: Context, what: str) -> str:
-    """The package's name for pip; "": pip does not install it, or it is missing."""
+    """Return the package's name for pip; "" if pip does not install it, or it is missing."""
     name = _DISTRIBUTIONS.get(what, "")
     if what == "cuDNN":
         return next((one for one in context.installed if one.startswith(name)), "")
@@ -52,15 +52,15 @@ def repairs(context: Context, *, packages: str = "", others: str = "") -> Fixes:
     """Install the expected versions.
 
     Args:
-        context: where.
-        packages: requirements for pip, one in a line: "keras==3.15.*".
+        context: the machine to repair.
+        packages: requirements for pip, one per line: "keras==3.15.*".
         others: components that pip does not install: "NVIDIA driver >=590".
     """
     if packages:
-        yield Fix(text="Install what was expected", command=context.pip(*packages.splitlines()))
+        yield Fix(text="Install the expected versions", command=context.pip(*packages.splitlines()))
     elif not others:
-        yield Fix(text="Install what was expected, for example", command=context.pip("keras==3.15.*"))
+        yield Fix(text="Install the expected versions, for example", command=context.pip("keras==3.15.*"))
     if others or not packages:
-        yield Fix(text=f"Run on a machine, or in an image, that has {others or 'what was expected'}")
+        yield Fix(text=f"Run on a machine, or in an image, that has {others or 'the expected versions'}")
     yield SNAPSHOT
     yield Fix.look("See everything that changed", "gpucheck compare expected.toml")

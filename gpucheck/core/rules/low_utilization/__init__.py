@@ -1,4 +1,4 @@
-"""It trains, but slower than this hardware should."""
+"""Training works, but is slower than it should be on this hardware."""
 
 from gpucheck.core.model.plugin import Row
 

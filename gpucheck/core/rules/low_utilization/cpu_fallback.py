@@ -1,13 +1,13 @@
-"""Work that should run on the GPU ran on the CPU.
+"""Operations that should run on the GPU ran on the CPU.
 
 Symptom:
     There are non-GPU devices in `tf.distribute.Strategy`, not using nccl allreduce.
     - Training runs, nvidia-smi shows 0 %, and all CPU cores are busy.
 Cause:
-    TensorFlow places an operation on the CPU if the GPU has no kernel for it (soft placement), if a program names "/CPU:0", or if
-    a strategy was built from the wrong devices. It prints no warning.
+    TensorFlow places an operation on the CPU if the GPU has no kernel for it (soft placement), if a program requests "/CPU:0", or
+    if a strategy was created with the wrong devices. It prints no warning.
 Verify:
-    gpucheck: every run on a GPU has placement_verified true.
+    gpucheck: placement_verified is true for every run on a GPU.
 Unless:
     Only the input pipeline runs on the CPU: that is where tf.data belongs.
 Example:
@@ -16,7 +16,7 @@ Example:
     training.runs[0].reason = "heavy operations ran on another device"
     training.runs[0].placement_verified = false
     training.runs[0].misplaced_ops = ["Conv2D on CPU:0"]
-    -> Training on GPU:0 did part of its work elsewhere: Conv2D on CPU:0.
+    -> Training on GPU:0 ran some operations on other devices: Conv2D on CPU:0.
 References:
     https://www.tensorflow.org/guide/gpu#logging_device_placement
 """
@@ -34,11 +34,11 @@ from gpucheck.core.repairs.context import Context
 def check(
     tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:
-    """Report heavy operations on another device than the run's, or a listed GPU while all training used CPUs."""
+    """Report heavy operations outside the run's devices, or a listed GPU although all training used CPUs."""
     for place, run in enumerate(outcomes.runs):
         if (on_gpu(run) and (run.placement_verified is False or run.misplaced_ops)) or _on_a_cpu(run.misplaced_ops):
             misplaced = listing(list(run.misplaced_ops))
-            what = f"did part of its work elsewhere: {misplaced}" if misplaced else "did not use every one of its devices"
+            what = f"ran some operations on other devices: {misplaced}" if misplaced else "did not use all of its devices"
             return Finding(
                 summary=f"Training on {listing(list(run.devices))} {what}.",
                 evidence=outcomes.saw_run(place, "placement_verified", "misplaced_ops"),
@@ -57,7 +57,7 @@ def check(
 
 
 def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:
-    """Whether some ran on a CPU outside the run's devices, or on another logical CPU device."""
+    """Whether an operation ran on a CPU outside the run's devices, or on another logical CPU device."""
     return any(" on CPU" in op for op in misplaced)
 
 
@@ -65,20 +65,22 @@ def repairs(context: Context, *, op: str = "", backend: str = "") -> Fixes:
     """Make the work run on the GPU.
 
     Args:
-        context: where.
+        context: the machine to repair.
         op: in a log, what ran on the CPU: an operation, "strategy", "convolution" or "all".
         backend: the backend that trained; empty: the log's framework, TensorFlow if unknown.
     """
     if (backend or context.framework or "tensorflow") != "tensorflow":
-        yield Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model')
+        yield Fix(text='Remove keras.device("cpu") and the framework\'s own device placement around the model')
         return
     if op == "convolution":
-        yield Fix(text='Use the layout that the CPU knows, too: keras.config.set_image_data_format("channels_last")')
+        yield Fix(text='Use the data format that the CPU also supports: keras.config.set_image_data_format("channels_last")')
     if op in ("convolution", "all", "strategy"):
         yield Fix.look("Find out why no GPU is used", "gpucheck --quick")
     if op == "strategy" or not op:
-        yield Fix(text="Build the strategy without a list of devices, which uses all GPUs: tf.distribute.MirroredStrategy()")
+        yield Fix(text="Create the strategy without a device list, so that it uses all GPUs: tf.distribute.MirroredStrategy()")
     if op not in ("convolution", "strategy", "all"):
         yield Fix(text='Remove tf.device("/CPU:0") around the model')
-        yield Fix(text="Make a silent fallback an error, which names the operation: tf.config.set_soft_device_placement(False)")
+        yield Fix(
+            text="Turn a silent fallback into an error that names the operation: tf.config.set_soft_device_placement(False)"
+        )
         yield Fix(text="Show where each operation runs: tf.debugging.set_log_device_placement(True)")

@@ -1,4 +1,4 @@
-"""This container or job may use too few processors to keep the GPUs busy.
+"""This container or job is limited to too few processors to keep the GPUs busy.
 
 Symptom:
     UserWarning: This DataLoader will create 32 worker processes in total. Our suggested max number of worker in current
@@ -15,7 +15,7 @@ Unless:
     decoded and augmented samples, it does not report this.
 Example:
     limits.cpu_quota = 1.0
-    -> This container or job may use 1 of 16 processors for 1 GPU; reading and preparing the data needs at least 2 per GPU.
+    -> This container or job is limited to 1 of 16 processors for 1 GPU; reading and preparing the data needs at least 2 per GPU.
 References:
     https://www.tensorflow.org/guide/data_performance
     https://docs.docker.com/engine/containers/resource_constraints/
@@ -43,7 +43,7 @@ FED = 0.8  # of the GPU's training rate: it then waits at most a fifth of the ti
 def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | Skip | None:
     """Report a quota or affinity below two processors per GPU, unless the machine itself has no more.
 
-    If the rate of the input pipeline was measured, it counts instead of the number.
+    If the rate of the input pipeline was measured, that rate decides, not the number of processors.
     """
     count, limits, outcomes = len(used.used), resources.limits, resources.outcomes
     if limits is None:
@@ -64,11 +64,11 @@ def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | 
         if count == 1 and fed >= FED * able:
             return None
         effect = (
-            f"decoding and augmenting on all of them, it fed {gpu[0]} {fed:.0f} samples per second, of the {able:.0f} that the"
-            " GPU can train"
+            f"decoding and augmenting on all of them fed {gpu[0]} {fed:.0f} samples per second, but the GPU can train on"
+            f" {able:.0f}"
         )
     return Finding(
-        summary=f"This container or job may use {granted:g}{of} for {count} GPU{'s' if count > 1 else ''}; {effect}.",
+        summary=f"This container or job is limited to {granted:g}{of} for {count} GPU{'s' if count > 1 else ''}; {effect}.",
         evidence=(
             *saw(limits, field, "cpu_count"),
             *(outcomes.saw_figures(place, *ACHIEVED) if fed and able else ()),
@@ -78,7 +78,7 @@ def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | 
 
 
 def _granted(limits: Limits) -> tuple[float | None, str]:
-    """The lowest limit on processors, with its field; None if there is no limit."""
+    """Return the lowest limit on processors, with its field; None if there is no limit."""
     values = ((limits.cpu_quota, "cpu_quota"), (limits.cpu_affinity_count, "cpu_affinity_count"))
     lowered = [
         (value, field) for value, field in values if value is not None and (limits.cpu_count is None or value < limits.cpu_count)
@@ -87,7 +87,7 @@ def _granted(limits: Limits) -> tuple[float | None, str]:
 
 
 def _first_gpu(outcomes: TrainingOutcomes) -> tuple[str, ...]:
-    """The GPU of single-device experiments."""
+    """Return the GPU of the single-device experiments."""
     alone = (run.devices for run in outcomes.passed if len(run.devices) == 1 and run.devices[0].startswith("GPU"))
     return next(alone, ())
 
@@ -96,7 +96,7 @@ def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> Fi
     """Use fewer workers, or more processors.
 
     Args:
-        context: where.
+        context: the machine to repair.
         suggested: the number of workers that a log suggests: "2".
         processors: the number to request.
     """
@@ -111,7 +111,8 @@ def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> Fi
     )
     if context.kinds["container"] == context.scheduler == "":
         yield Fix(
-            text="Start training without the limit on processors (taskset, CPUQuota= of a service), or request more from the batch system"
+            text="Start training without the processor limit (taskset, or a service's CPUQuota=), or request more from the batch"
+            " system"
         )
     if context.framework != "torch":
         yield Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand")

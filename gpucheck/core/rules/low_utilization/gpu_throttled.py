@@ -4,8 +4,8 @@ Symptom:
     - Training gets slower after some minutes, or one GPU of several is slower than the others.
     nvidia-smi -q -d PERFORMANCE: HW Thermal Slowdown: Active, HW Power Brake Slowdown: Active
 Cause:
-    The GPU protects itself (thermal slowdown), or the machine makes it save power (power brake): a blocked air path, broken fans,
-    a hot room, a power supply that failed or is too small.
+    The GPU slows down to protect itself (thermal slowdown), or the machine forces it to save power (power brake), because of
+    blocked airflow, broken fans, a hot room, or a power supply that failed or is too small.
 Verify:
     nvidia-smi -q -d PERFORMANCE under load: no slowdown is active.
 Unless:
@@ -33,8 +33,8 @@ from gpucheck.core.probes.activity import Activity
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
 
-# The share of samples during training, taken every fifth of a second, in which the GPU was slowed. Lower shares may be a change
-# of state, or a short moment of a long run.
+# The share of samples during training, taken every fifth of a second, in which the GPU was slowed. A lower share may be a change
+# of state, or a brief moment in a long run.
 LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
 _CAUSES = {"SwThermalSlowdown": "heat", "HwThermalSlowdown": "heat", "HwPowerBrakeSlowdown": "the machine's power brake"}
 
@@ -61,7 +61,7 @@ def _reasons(gpu: Gpu) -> list[str]:
 
 
 def _cause(reasons: Sequence[str]) -> str:
-    """Why the clocks are low, in plain words and in NVML's terms."""
+    """Describe why the clocks are low, in plain words and in NVML's terms."""
     causes = dict.fromkeys(_CAUSES[reason] for reason in reasons if reason in _CAUSES)
     return f"{listing(list(causes)) or 'a hardware limit'} ({', '.join(reasons)})"
 
@@ -110,7 +110,7 @@ def repairs(context: Context, *, reason: str = "", index: str = "") -> Fixes:
     """Cool the GPU, or increase its power limit.
 
     Args:
-        context: where.
+        context: the machine to repair.
         reason: why its clocks are low, in plain words or NVML's terms: "hw thermal slowdown", "power".
         index: of the GPU, as in nvidia-smi.
     """
@@ -120,7 +120,7 @@ def repairs(context: Context, *, reason: str = "", index: str = "") -> Fixes:
         yield Fix(text="Let the GPU cool down: check air flow, fans, dust and room temperature")
     if power or not heat:
         yield Fix(text="Give it the power that it needs: check the machine's power supplies, and the card's power cables")
-    yield Fix(text="On a cloud, replace this machine with another one")
+    yield Fix(text="In the cloud, replace this machine with another one")
     yield Fix.look(
         "Monitor it under load",
         f"nvidia-smi{f' -i {index}' if index else ''}"

@@ -31,7 +31,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
 
 FILES = "Read from fewer, larger files (TFRecord, interleave)"
-# The experiment's optimizations, each in addition to the previous ones: its name, and what to do.
+# The experiment's optimizations, each added to the previous ones: its name, and the advice.
 REMEDIES = {
     "prefetch": ("prefetch", "Prepare batches ahead: end the pipeline with dataset.prefetch(tf.data.AUTOTUNE)"),
     "parallel_map": (
@@ -79,15 +79,15 @@ def repairs(context: Context, *, size: str = "", device: str = "GPU", figures: M
     """Prepare data faster: the optimizations that helped on this machine, with their speedup; else general advice.
 
     Args:
-        context: where.
+        context: the machine to repair.
         size: elements of the shuffle buffer that training waited for: "60000".
         device: the device that waits for data.
         figures: of the experiment on this machine; None: not measured.
     """
     if size:
         yield Fix(
-            text=f"Shuffle names of files or indices before they are read, and keep the buffer of samples below its {size} elements:"
-            " dataset.shuffle(1000)"
+            text=f"Shuffle file names or indices before the files are read, and use a sample buffer of fewer than {size}"
+            " elements: dataset.shuffle(1000)"
         )
     if context.framework == "torch":
         yield Fix(text="Prepare batches ahead, in several processes: DataLoader(num_workers=8, persistent_workers=True)")
@@ -103,7 +103,7 @@ def repairs(context: Context, *, size: str = "", device: str = "GPU", figures: M
 
 
 def _tried(figures: Mapping[str, float | None], device: str) -> tuple[list[Fix], tuple[Fix, ...]]:
-    """The optimizations that helped on this machine, and a remark on the others; empty if figures are missing."""
+    """Return the optimizations that helped on this machine, and a remark on the others; empty if figures are missing."""
     measured = [figures.get(f"jpeg_{name}_samples_per_second") for name in ("plain", *REMEDIES)]
     rates = [rate for rate in measured if rate]
     cost = figures.get("jpeg_decode_and_augment_seconds_per_sample")
@@ -122,7 +122,7 @@ def _tried(figures: Mapping[str, float | None], device: str) -> tuple[list[Fix],
         best = rate
     names = listing(useless, len(REMEDIES))
     if not helped:
-        none = f"none of {names} gave {HELPS:g} times as much"
+        none = f"none of {names} reached {HELPS:g} times the rate"
         return helped, (Fix(text=f"Measure each of them with your own samples: tried on {device}, {none}"),)
-    text = f"Expect less of {names}: tried on {device}, too, without {HELPS:g} times as much"
+    text = f"Expect less from {names}: also tried on {device}, without reaching {HELPS:g} times the rate"
     return helped, (Fix(text=text),) if useless else ()

@@ -90,7 +90,7 @@ def repairs(context: Context, *, disabled: bool | None = None, other: str = "") 
     """Let the driver store the kernels.
 
     Args:
-        context: where.
+        context: the machine to repair.
         disabled: whether a variable disables the cache; None: unknown.
         other: a writable folder for it.
     """
@@ -98,7 +98,7 @@ def repairs(context: Context, *, disabled: bool | None = None, other: str = "") 
         yield Fix(text="Enable the cache again", command=statement(_ENABLE))
     volume = "" if context.kinds["container"] == "" else " (in a container: on a mounted volume)"
     yield Fix(
-        text=f"Set a writable folder that remains after the process ends{volume}",
+        text=f"Use a writable cache folder that persists after the process ends{volume}",
         command=f"{statement(_keep_in(other))} && mkdir -p {word(other)}"
         if other
         else 'export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"',

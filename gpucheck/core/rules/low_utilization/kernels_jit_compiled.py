@@ -8,9 +8,9 @@ Cause:
     keeps it in a cache, so later starts are fast until TensorFlow or the driver changes. TensorFlow 2.17 to 2.21 have native code
     for compute capability 6.0 to 8.9.
 Verify:
-    A second gpucheck shows a first step of a few seconds.
+    A second run of gpucheck shows a first step of a few seconds.
 Unless:
-    It happened once. On compute capability 9.0 (Hopper) this is how every TensorFlow up to 2.21 starts.
+    It happened once. On compute capability 9.0 (Hopper), every TensorFlow up to 2.21 starts like this.
 Example:
     training.runs[0].first_step_seconds = 312.0
     log.events = [{"kind": "kernels-jit-compiled", "line": 12, "text": "TensorFlow was not built with CUDA kernel binaries compatible with compute capability 9.0. CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.", "fields": {"capability": "9.0"}}]
@@ -70,13 +70,13 @@ def check(
 
 
 def _foreign(used: GpusInUse | None, kernels: Kernels | None) -> list[Gpu]:
-    """The GPUs without native code in the build."""
+    """Return the GPUs that the build has no native code for."""
     gpus = [gpu for _, gpu in used.used] if used is not None and kernels is not None else []
     return [gpu for gpu in gpus if kernels and gpu.compute_capability and not kernels.runs_natively(gpu.compute_capability)]
 
 
 def _was_measured(run: TrainingRun) -> bool:
-    """Whether its first step on a GPU ended, or timed out."""
+    """Whether the run's first step on a GPU completed or timed out."""
     return on_gpu(run) and (run.first_step_seconds is not None or (run.status == "timed_out" and run.stage == "first step"))
 
 
@@ -90,7 +90,7 @@ def _slow(outcomes: TrainingOutcomes, run: TrainingRun) -> bool:
 
 
 def _other_jobs(outcomes: TrainingOutcomes, run: TrainingRun) -> float | None:
-    """The median first step, in seconds, of other jobs on equally many GPUs, which used the cached kernels."""
+    """Return the median first step, in seconds, of other jobs on the same number of GPUs, which used the cached kernels."""
     others = [
         other.first_step_seconds
         for other in outcomes.runs
@@ -127,11 +127,11 @@ def repairs(context: Context, *, capability: str = "") -> Fixes:
     """Keep the compiled kernels, or install a TensorFlow with native ones.
 
     Args:
-        context: where.
+        context: the machine to repair.
         capability: of the GPU: "9.0"; empty: unknown.
     """
     yield Fix(
-        text="Let it finish once and keep the compiled kernels (this only makes the cache large enough)",
+        text="Let the compilation finish once, and keep the compiled kernels (this command only makes the cache large enough)",
         command="export CUDA_CACHE_MAXSIZE=4294967296",
     )
     if context.in_container:

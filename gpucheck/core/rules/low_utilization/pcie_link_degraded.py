@@ -8,7 +8,7 @@ Cause:
     A badly seated card or riser, a dirty or damaged contact, a slot that shares its lanes with another card, or a firmware
     setting. The link is then established with fewer lanes.
 Verify:
-    While a training runs, this prints what the slot and the card can do:
+    While a job trains, this command prints the highest generation and width that the card and the slot support:
     $ nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv
 Unless:
     The slot has fewer lanes on purpose, or the generation is low while the GPU idles: it rises under load.
@@ -41,7 +41,7 @@ def check(gpus: Gpus, context: Context) -> Finding | Skip | None:
     if not degraded:
         return None if reporting or not gpus.gpus else Skip("the GPUs do not report their PCIe link")
     _, worst, link = degraded[0]
-    more = f"; {len(degraded)} of {len(gpus.gpus)} GPUs have such a link" if len(degraded) > 1 else ""
+    more = f"; {len(degraded)} of {len(gpus.gpus)} GPUs are affected" if len(degraded) > 1 else ""
     return Finding(
         action=Action.IGNORE,
         summary=f"{worst.title} is connected {link}{more}.",
@@ -56,7 +56,7 @@ def _degraded(gpu: Gpu) -> str | None:
         return f"with {gpu.pcie_width} of {gpu.pcie_width_max} PCIe lanes"
     busy = (gpu.utilization_percent or 0) >= BUSY_PERCENT and not (gpu.clock_event_reasons or 0) & GPU_IDLE
     if busy and gpu.pcie_generation and gpu.pcie_generation_max and gpu.pcie_generation < gpu.pcie_generation_max:
-        return f"at PCIe generation {gpu.pcie_generation} instead of {gpu.pcie_generation_max} while it works"
+        return f"at PCIe generation {gpu.pcie_generation} instead of {gpu.pcie_generation_max} under load"
     return None
 
 
@@ -64,13 +64,13 @@ def repairs(context: Context, *, device: str = "") -> Fixes:
     """Reseat the card.
 
     Args:
-        context: where.
+        context: the machine to repair.
         device: its address on the bus: "0000:0b:00.0".
     """
     card = f"the card{f' at {device}' if device else ''}"
     yield Fix(text=f"Power the machine off, reseat {card} and its riser, or try another slot")
-    yield Fix(text="On a cloud, replace this machine with another one")
+    yield Fix(text="In the cloud, replace this machine with another one")
     yield Fix.look(
-        "Compare what card and slot support (LnkCap) with the current link (LnkSta)",
+        "Compare what the card and the slot support (LnkCap) with the current link (LnkSta)",
         f"sudo lspci -vv {f'-s {device}' if device else '-d 10de:'} | grep -E 'LnkCap:|LnkSta:'",
     )

@@ -1,4 +1,4 @@
-"""Several GPUs train slower than they should, or not together."""
+"""Several GPUs train more slowly than they should, or fail to train together."""
 
 from gpucheck.core.model.plugin import Row
 

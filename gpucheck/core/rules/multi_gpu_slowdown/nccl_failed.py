@@ -8,7 +8,7 @@ Symptom:
 Cause:
     NCCL needs a path between the GPUs: peer access over NVLink or PCIe, else shared memory, and a network interface between
     machines. Common causes are too little /dev/shm, PCIe access control (ACS) in the firmware, a broken link, or NCCL_* variables
-    that name the wrong interface.
+    that select the wrong interface.
 Verify:
     $ gpucheck --strategy mirrored
 Unless:
@@ -36,17 +36,17 @@ from gpucheck.core.repairs.fixes import other_interface, without_nccl
 FAILED = r"(?i)\bnccl"
 _LOOK = Fix.look("Make NCCL print what it does when the job runs again", "export NCCL_DEBUG=INFO")
 _PEERS = Fix(
-    text="Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink)",
+    text="Try without peer access; if that helps, the path between the GPUs is at fault (ACS, NVLink)",
     command="export NCCL_P2P_DISABLE=1",
 )
 _FULL = Fix(
-    text="Free GPU memory for NCCL's buffers: a smaller batch, or end other programs on these GPUs (nvidia-smi lists them)"
+    text="Free GPU memory for NCCL's buffers: use a smaller batch, or end other programs on these GPUs (nvidia-smi lists them)"
 )
 _FIRST_RANK = Fix(
     text="Read the output of the process that ended or stopped first: the others only report that it no longer responds"
 )
 _PATIENCE = Fix(
-    text="If one of them only needs longer, for example to save a file, wait longer:"
+    text="If one of them only needs more time, for example to save a file, raise the timeout:"
     " torch.distributed.init_process_group(timeout=datetime.timedelta(hours=2))"
 )
 
@@ -69,10 +69,10 @@ def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding 
 def repairs(
     context: Context, *, lines: str = "", peer: str = "", interface: str = "", asked: str = "", exchange: str = ""
 ) -> Fixes:
-    """Repair the path between the GPUs that the lines name.
+    """Repair the path between the GPUs that the lines report.
 
     Args:
-        context: where.
+        context: the machine to repair.
         lines: the log lines of the failure.
         peer: address of the machine that was unreachable over InfiniBand.
         interface: the network interface that NCCL uses.
@@ -117,7 +117,9 @@ def _shared_memory(context: Context) -> Fixes:
     if context.kinds["container"] == "podman":
         yield podman
     if not context.in_container:
-        yield Fix(text="If it is small on this machine itself, increase it", command="sudo mount -o remount,size=8G /dev/shm")
+        yield Fix(
+            text="If /dev/shm is small on this machine itself, enlarge it", command="sudo mount -o remount,size=8G /dev/shm"
+        )
     yield Fix(text="Or let NCCL use the network instead, which is slower", command="export NCCL_SHM_DISABLE=1")
 
 
@@ -127,17 +129,17 @@ def _unknown(context: Context, lines: str) -> Fixes:
         yield from _shared_memory(context)
     yield _PEERS
     if not lines:
-        yield Fix(text="If its message names NET/IB: go on without InfiniBand", command="export NCCL_IB_DISABLE=1")
-        yield Fix(text="If it names shared memory in Docker: enlarge it", command="docker run --shm-size=1g IMAGE")
+        yield Fix(text="If its message mentions NET/IB, train without InfiniBand", command="export NCCL_IB_DISABLE=1")
+        yield Fix(text="If it mentions shared memory in Docker, enlarge that", command="docker run --shm-size=1g IMAGE")
 
 
 _LOCKED = (
     Fix(text="Allow the process to lock memory, which InfiniBand needs, in the job script", command="ulimit -l unlimited"),
-    Fix(text="Start a container with it: docker run --ulimit memlock=-1 IMAGE"),
+    Fix(text="In a container, set the limit at its start: docker run --ulimit memlock=-1 IMAGE"),
 )
 _ONE_COPY = Fix(
-    text="Load one NCCL into the process: beside JAX use TensorFlow for the CPU (pip install tensorflow-cpu in place of tensorflow), or give"
-    " each framework a process of its own"
+    text="Load only one NCCL into the process: next to JAX, use TensorFlow for the CPU (pip install tensorflow-cpu instead of"
+    " tensorflow), or run each framework in its own process"
 )
 _OWN_GPU = Fix(
     text="Give each process its own GPU, for example CUDA_VISIBLE_DEVICES=0 for the first and 1 for the second: two processes on"
@@ -145,8 +147,8 @@ _OWN_GPU = Fix(
 )
 _NOT_LOADED = "Install NCCL for the CUDA of the framework (nvidia-nccl-cu13 with CUDA 13)"
 _SAME_CALLS = Fix(
-    text="Let every rank make the same collective calls in the same order with the same shapes: as many steps on each, and batches"
-    " of one size (drop_remainder=True)"
+    text="Let every rank make the same collective calls in the same order with the same shapes: the same number of steps on"
+    " each, and batches of the same size (drop_remainder=True)"
 )
 _WITHOUT_XLA = Fix(text="Train without XLA, which does not support several workers: model.compile(..., jit_compile=False)")
 
@@ -155,10 +157,10 @@ _ONE_NAMESPACE = Fix(
     " segment is missing"
 )
 _DIRECT = (
-    Fix(text="Go on without GPUDirect RDMA, in which an access to memory failed", command="export NCCL_NET_GDR_LEVEL=0"),
+    Fix(text="Train without GPUDirect RDMA, in which a memory access failed", command="export NCCL_NET_GDR_LEVEL=0"),
     Fix(
-        text="For GPUDirect RDMA, load nvidia_peermem, use drivers of the GPU and the adapter that fit each other, and switch ACS and"
-        " the IOMMU off"
+        text="To use GPUDirect RDMA, load nvidia_peermem, use matching drivers for the GPU and the adapter, and turn off ACS and"
+        " the IOMMU"
     ),
 )
 
@@ -183,8 +185,8 @@ _NAMED = {
 }
 _EFA = (
     Fix(
-        text="Let NCCL use the EFA network: update the EFA installer and aws-ofi-nccl together, let the security group pass all traffic"
-        " within itself, and give a container /dev/infiniband (in Kubernetes vpc.amazonaws.com/efa)"
+        text="Let NCCL use the EFA network: update the EFA installer and aws-ofi-nccl together, let the security group allow all"
+        " traffic within itself, and give a container /dev/infiniband (in Kubernetes vpc.amazonaws.com/efa)"
     ),
     Fix(text="Until then, let NCCL use the slower network", command="export NCCL_NET=Socket"),
     Fix.look("Check whether libfabric finds the adapter", "fi_info -p efa"),

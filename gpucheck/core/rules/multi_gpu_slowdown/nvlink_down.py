@@ -6,13 +6,14 @@ Symptom:
     nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 30
     CUDA_ERROR_NVLINK_UNCORRECTABLE
 Cause:
-    A link failed in the GPU, in the bridge or in an NVSwitch, or did not come up when the machine started. Transfers then take
+    A link failed in the GPU, in the bridge or in an NVSwitch, or did not come up when the machine started. Transfers then use
     the remaining links, or PCIe, and every step of a multi-GPU job waits for the slowest GPU.
 Verify:
     nvidia-smi nvlink --status: no link is inactive.
 Unless:
-    The GPUs were reset after the message in the kernel's log: newer drivers say that, and gpucheck reports nothing.
-    A bridge connects only some links by design: then all GPUs of the machine have the same number, and nothing is reported.
+    The GPUs were reset after the message in the kernel's log: newer drivers log the reset, and gpucheck then reports nothing.
+    By design, a bridge connects only some links: all GPUs of the machine then have the same number of active links, and gpucheck
+    reports nothing.
 Example:
     machine: hgx-h200
     gpus.gpus[3].nvlinks[5].active = false
@@ -38,11 +39,11 @@ from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
 
-GPUS_OF_A_BASEBOARD = 8  # NVIDIA Fabric Manager user guide, as the switches
+GPUS_OF_A_BASEBOARD = 8  # NVIDIA Fabric Manager user guide, also for the switches
 SWITCHES_OF_A_BASEBOARD = {"0x1af1": 6, "0x22a3": 4}  # by PCI device id: with A100, with H100 and H200
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 _LOOK = Fix.look("Check the links", "nvidia-smi nvlink --status")
-_HARDWARE = Fix(text="Have links that stay down after a restart repaired: board, bridge or NVSwitch")
+_HARDWARE = Fix(text="If links stay down after a restart, have the board, the bridge or the NVSwitch repaired")
 
 
 class _Fault(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,13 +64,13 @@ class _Fault(msgspec.Struct, frozen=True, kw_only=True):
 def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report links that should be up according to the fabric or other GPUs, a fault of the fabric, or a message about one.
 
-    Links and fabric are judged from NVML, switches from the PCI bus and the kernel's messages; the worst fault comes first.
+    NVML reports on links and the fabric, the PCI bus and the kernel's messages on switches; the worst fault comes first.
     """
     reports = xids.of("nvlink")
     if faults := [*_of_gpus(xids), *_missing_switch(xids.pci), *_sxids(xids)]:
         first, *others = faults
         action = Action.strongest([*(fault.action for fault in faults), *([xids.action(reports)] if reports else [])])
-        more = f"; faults like this in all: {len(faults)}" if others else ""
+        more = f"; {len(faults)} such faults in total" if others else ""
         named = dict.fromkeys(address for fault in faults for address in fault.devices)
         return Finding(
             summary=f"{first.summary}{more}.",
@@ -91,7 +92,10 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
 
 
 def _of_gpus(xids: XidReports) -> Iterator[_Fault]:
-    """No link of a GPU may be inactive (NVIDIA Health Validation); the fabric's fields are those of nvmlGpuFabricInfo_v3_t."""
+    """Yield the faults of links and of the fabric.
+
+    NVIDIA Health Validation allows no inactive link; the fabric's fields are those of nvmlGpuFabricInfo_v3_t.
+    """
     gpus, switched = xids.gpus, xids.pci is not None and bool(xids.pci.nvswitches)
     if gpus is None:
         return
@@ -140,7 +144,10 @@ def _fault(gpus: Gpus, bad: list[tuple[int, Gpu]], summary: str, action: Action,
 
 
 def _missing_switch(pci: Pci | None) -> Iterator[_Fault]:
-    """A baseboard has eight GPUs and a fixed number of switches; a virtual machine with all GPUs has all switches or none."""
+    """Yield the fault of missing NVSwitches.
+
+    A baseboard has eight GPUs and a fixed number of switches. A virtual machine with all GPUs has all switches or none.
+    """
     if pci is None:
         return
     kinds = {switch.device_id for switch in pci.nvswitches}
@@ -155,7 +162,7 @@ def _missing_switch(pci: Pci | None) -> Iterator[_Fault]:
 
 
 def _sxids(xids: XidReports) -> Iterator[_Fault]:
-    """A fatal message counts until NVML reports for every GPU that no action is needed."""
+    """Yield the fatal messages, unless NVML reports for every GPU that no action is needed."""
     gpus = xids.gpus.gpus if xids.gpus is not None else ()
     if gpus and all(xids.needs_no_action(gpu) for gpu in gpus):
         return
@@ -172,7 +179,10 @@ def _inactive(gpu: Gpu) -> list[int]:
 
 
 def _down(gpu: Gpu, linked: list[Gpu], switched: bool) -> bool:
-    """With switches every link is used. With bridges some are free, but equally many on each GPU of a model."""
+    """Whether links of a GPU are down.
+
+    With switches, every link is used. With bridges, some are free: the same number on each GPU of a model.
+    """
     most = max((_active(other) for other in linked if other.name == gpu.name), default=0)
     if switched or gpu.fabric_state == "completed":
         partly = 0 < len(_inactive(gpu)) < len(gpu.nvlinks)
@@ -196,10 +206,10 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     """Repair the links.
 
     Args:
-        context: where.
-        action: the required one; empty: that of the messages.
-        devices: addresses or UUIDs of the GPUs, with commas.
-        xids: codes of the kernel's messages, with commas.
+        context: the machine to repair.
+        action: the required action; empty: the one that the messages request.
+        devices: addresses or UUIDs of the GPUs, comma-separated.
+        xids: codes of the kernel's messages, comma-separated.
     """
     wanted = required_action(action, xids, Action.RESET_GPU)
     yield from act(context, wanted, devices, xids)

@@ -88,7 +88,7 @@ def _missing_access(
 
 
 def _switched(cuda: Cuda, gpus: Gpus | None) -> set[int]:
-    """Ordinals of the GPUs in an NVSwitch fabric."""
+    """Return the ordinals of the GPUs in an NVSwitch fabric."""
     joined = {gpu.pci_address for gpu in (gpus.gpus if gpus is not None else ()) if gpu.fabric_state == "completed"}
     return {device.ordinal for device in cuda.devices if device.pci_address is not None and device.pci_address in joined}
 
@@ -103,20 +103,20 @@ def repairs(context: Context, *, text: str = "", state: str = "") -> Fixes:
     """Train without peer access, or enable it if the machine supports it.
 
     Args:
-        context: where.
+        context: the machine to repair.
         text: the line that refuses it.
         state: "unused": nothing failed, NCCL already uses another path.
     """
     if state != "unused":
         shared = " NCCL_SHM_DISABLE=1" if "shm.cc" in text else ""
         yield Fix(
-            text=f"Make NCCL do without peer access{' and shared memory' if shared else ''}, so that training works",
+            text=f"Turn off NCCL's peer access{' and shared memory' if shared else ''}, so that training works",
             command=f"export NCCL_P2P_DISABLE=1{shared}",
         )
         if not shared:
             yield from context.only(without_nccl(), framework="tensorflow")
     yield Fix(
         text="On your own machine, turn off PCIe access control (ACS) and the IOMMU in the firmware; in a virtual machine,"
-        " request GPUs with peer access. Many GeForce cards have none"
+        " request GPUs with peer access. Many GeForce cards don't support it"
     )
     yield Fix.look("Check which GPUs can access each other", "nvidia-smi topo -p2p r")

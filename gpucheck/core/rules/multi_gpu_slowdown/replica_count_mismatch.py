@@ -7,12 +7,12 @@ Symptom:
     Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:localhost/replica:0/task:0/device:GPU:1
     - Some GPUs stay at 0 % while the job runs.
 Cause:
-    tf.distribute.MirroredStrategy creates one replica per GPU that TensorFlow sees when it is built. The number differs if a
-    device list names fewer, GPUs are hidden, or the strategy was built before the GPUs were split into logical devices.
+    tf.distribute.MirroredStrategy creates one replica per GPU that TensorFlow sees at that time. The number differs if a
+    device list has fewer, GPUs are hidden, or the strategy was created before the GPUs were split into logical devices.
 Verify:
     Both numbers are equal.
 Unless:
-    You name fewer devices on purpose.
+    You list fewer devices on purpose.
 Example:
     machine: hgx-h200
     training.runs[8].replicas = 1
@@ -74,15 +74,15 @@ def repairs(context: Context, *, rank: str = "", shared: str = "", asked: str = 
     """Match replicas and GPUs.
 
     Args:
-        context: where.
+        context: the machine to repair.
         rank: of a process that shares its GPU with another.
-        shared: not empty: processes share a GPU, whatever their ranks.
+        shared: not empty if processes share a GPU, regardless of their ranks.
         asked: the GPUs that the program requests: a number or a list.
-        count: the available number of GPUs, with ``asked``.
-        devices: those of the strategy that TensorFlow does not list.
+        count: the number of available GPUs; used with ``asked``.
+        devices: the strategy's devices that TensorFlow does not list.
     """
     strategy = (
-        Fix(text="Build the strategy without a device list: strategy = tf.distribute.MirroredStrategy()"),
+        Fix(text="Create the strategy without a device list: strategy = tf.distribute.MirroredStrategy()"),
         Fix(
             text="Compare its replicas with TensorFlow's devices:"
             ' print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))'
@@ -91,7 +91,7 @@ def repairs(context: Context, *, rank: str = "", shared: str = "", asked: str = 
     if asked:
         gpus = "one GPU" if count == "1" else f"{count or 'existing'} GPUs"
         yield Fix(text=f"Request no more than the {gpus} that this machine has; the first is number 0")
-        yield Fix.look("If it should have more, count what the driver lists", "nvidia-smi -L")
+        yield Fix.look("If it should have more, check how many the driver lists", "nvidia-smi -L")
     elif rank or shared:
         yield from _one_each(context)
     else:

@@ -1,4 +1,4 @@
-"""Several GPUs train much slower than expected from one GPU's speed, and no fault explains it.
+"""Several GPUs train much more slowly than expected from one GPU's speed, and no fault explains it.
 
 Symptom:
     - Two GPUs take hardly less time per epoch than one.
@@ -6,19 +6,19 @@ Symptom:
 Cause:
     Scaling efficiency is the samples per second of all GPUs, divided by those of one GPU times their number. What is lost goes
     into summing gradients between the GPUs, into an input pipeline that feeds one GPU but not eight, or into steps so short that
-    starting them costs more than computing them. gpucheck --full measures each of them alone: the sum of gradients like the
-    network's, steps on a batch that is repeated, and the step of one GPU.
+    starting them costs more than computing them. gpucheck --full measures each part separately: summing gradients like the
+    network's, steps on a repeated batch, and the step of one GPU.
 Verify:
     gpucheck --full: scaling_efficiency is above 0.8.
 Unless:
     The model is so small that one GPU is enough for it. Mixed precision does not help: Keras keeps weights and gradients in
-    float32, so that as much is sent.
+    float32, so the same amount of data is sent.
 Example:
     machine: hgx-h200
     training.runs[8].scaling_efficiency = 0.55
     training.runs[8].doubled_batch_scaling_efficiency = 0.57
     training.experiments = [{"name": "scaling", "status": "passed", "devices": ["GPU:0", "GPU:1", "GPU:2", "GPU:3", "GPU:4", "GPU:5", "GPU:6", "GPU:7"], "figures": {"all_devices_step_seconds": 0.032, "all_devices_repeated_batch_step_seconds": 0.0315, "one_device_step_seconds": 0.0175, "one_device_repeated_batch_step_seconds": 0.0174, "gradient_all_reduce_seconds": 0.013, "large_all_reduce_bytes_per_second": 9.1e9}}]
-    -> mirrored on GPU:0-7 reaches 55 % of 8 times the speed of one GPU: of the 14.5 ms that a step takes longer, summing gradients over NVLink takes 13 ms.
+    -> mirrored on GPU:0-7 reaches 55 % of 8 times the speed of one GPU: a step takes 14.5 ms longer, of which summing gradients over NVLink takes 13 ms.
 References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
     https://www.tensorflow.org/guide/mixed_precision
@@ -37,7 +37,7 @@ _FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of time spent
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST)
 def check(scaling: Scaling, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """Report a run below the expected efficiency, with where its time goes. Specific faults explain this finding."""
+    """Report a run below the expected efficiency, and where its time goes. Specific faults explain this finding."""
     if not scaling.several:
         return None
     if not scaling.measured:
@@ -66,38 +66,38 @@ def _explanation(scaled: ScaledRun) -> str:
     lost, small_batch = scaled.lost, scaled.larger_batch_helps
     if lost is None:
         return "." if small_batch else ", and no cause for it was found."
-    longer = f": of the {milliseconds(lost.seconds)} that a step takes longer"
+    longer = f": a step takes {milliseconds(lost.seconds)} longer, of which"
     exchange, waiting = milliseconds(lost.exchange), milliseconds(lost.waiting)
     if lost.cause == "input":
-        return f"{longer}, waiting for the input pipeline, which has {len(scaled.run.devices)} to feed, takes {waiting}."
+        return f"{longer} waiting for the input pipeline, which feeds {len(scaled.run.devices)} devices, takes {waiting}."
     over = f" over {scaled.links.name}" if scaled.links is not None else ""
     if lost.cause == "exchange":
-        return f"{longer}, summing gradients{over} takes {exchange}."
+        return f"{longer} summing gradients{over} takes {exchange}."
     unknown = "" if small_batch else ", and no single cause for it was found"
-    return f"{unknown}{longer}, summing gradients takes {exchange} and the input pipeline {waiting}."
+    return f"{unknown}{longer} summing gradients takes {exchange} and the input pipeline {waiting}."
 
 
 def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: str = "", nvlink: str = "") -> Fixes:
     """Reduce the largest part of the lost time.
 
     Args:
-        context: where; the path between GPUs is the same in a container.
+        context: unused, because the path between GPUs is the same in a container.
         cause: the largest part: "exchange", "input"; empty: unknown.
         twice: the efficiency in percent with a doubled batch.
         bandwidth: of a large sum over the GPUs, in GB/s.
         nvlink: "no" if not all GPUs are connected by NVLink.
     """
     reached = f" (twice the batch reached {twice} %)" if twice else ""
-    larger = Fix(text=f"Use a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
+    larger = Fix(text=f"Use a larger batch per replica: the same data then takes fewer steps and fewer gradient sums{reached}")
     if cause == "input":
         yield from (PREPARE_AHEAD, KEEP_WHAT_WAS_READ, larger)
         return
     if nvlink == "no":
-        yield Fix(text="Train on those GPUs only that have the shortest way to each other (CUDA_VISIBLE_DEVICES)")
+        yield Fix(text="Train only on the GPUs with the shortest path to each other (CUDA_VISIBLE_DEVICES)")
     yield larger
     if not cause:
         yield PREPARE_AHEAD
-    alone = f"; alone, summing a large tensor moves {bandwidth} GB/s" if bandwidth else ""
+    alone = f"; on its own, summing a large tensor reaches {bandwidth} GB/s" if bandwidth else ""
     yield Fix.look(
         f"Check how the GPUs are connected (NV: NVLink; PIX, PXB: one PCIe switch; SYS: across processors){alone}",
         "nvidia-smi topo -m",
@@ -105,7 +105,7 @@ def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: st
 
 
 def _measured(scaled: ScaledRun) -> dict[str, str]:
-    """The measurements of the run, as arguments of the repairs."""
+    """Return the measurements of the run, as arguments of the repairs."""
     lost, twice = scaled.lost, scaled.run.doubled_batch_scaling_efficiency
     return {
         "cause": (lost.cause or "") if lost is not None else "",

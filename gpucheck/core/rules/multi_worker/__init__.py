@@ -1,4 +1,4 @@
-"""Several workers don't train together."""
+"""Several workers fail to train together."""
 
 from gpucheck.core.model.plugin import Row
 

@@ -1,4 +1,4 @@
-"""The address of a worker in lines of TensorFlow, PyTorch, gRPC and NCCL."""
+"""The address of a worker in the output of TensorFlow, PyTorch, gRPC and NCCL."""
 
 import re
 
@@ -33,7 +33,7 @@ class Address(msgspec.Struct, frozen=True):
     def test(self, context: Context) -> Fix:
         """Return the fix that tests a connection to it."""
         if not self.host or not self.port:
-            named = "" if context.excludes(framework="tensorflow") else ", with the address that TF_CONFIG gives that task"
+            named = "" if context.excludes(framework="tensorflow") else ", with the address of that task in TF_CONFIG"
             return Fix(text=f"Test the connection from this machine{named}: nc -zv HOST PORT")
         command = f"nc -zv {word(self.host)} {self.port}"
         if context.windows:
@@ -50,7 +50,7 @@ class Address(msgspec.Struct, frozen=True):
 
     def start(self) -> Fix:
         """Return the fix that starts the worker."""
-        listening = f", which has to listen on port {self.port}" if self.port else ""
+        listening = f", which must listen on port {self.port}" if self.port else ""
         return Fix(text=f"Start the program on every worker, and read the output of {self.worker}{listening}")
 
     def listening(self, where: str) -> Fix:
@@ -64,7 +64,7 @@ class Address(msgspec.Struct, frozen=True):
 
 
 def address_in(address: str, text: str = "") -> Address:
-    """Return the address that a line names.
+    """Return the address in a line.
 
     Args:
         address: "10.0.0.7:2222", "10.0.0.5<33092", "node-0, 29500", "/job:worker/replica:0/task:1"; empty: unknown.

@@ -3,12 +3,12 @@
 Symptom:
     ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.
     - RuntimeError: Method requires being in cross-replica context, raised within keras/src/backend/tensorflow/trainer.py
-    - Model.fit that fails in its first step as soon as TF_CONFIG names several workers
+    - Model.fit fails in its first step as soon as TF_CONFIG lists several workers
 Cause:
-    Keras 3 trains over several machines through its own keras.distribution (on JAX); of TensorFlow's strategies, fit knows those
-    of one machine. Under MultiWorkerMirroredStrategy it hands the workers' values on as if they were tensors.
+    Keras 3 trains on several machines through its own keras.distribution (on JAX). Of TensorFlow's strategies, fit supports those
+    for one machine. Under MultiWorkerMirroredStrategy, it passes on the workers' values as if they were tensors.
 Verify:
-    gpucheck --full trains multi_worker_mirrored, with such a loop, and reports the result of fit (fit_verified in the report).
+    gpucheck --full trains multi_worker_mirrored with a custom loop, and reports the result of fit (fit_verified in the report).
 Unless:
     Never; with Keras 2 (tf_keras) fit works there.
 Example:
@@ -47,7 +47,7 @@ def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, c
         return failure
     several = cluster is not None and cluster.worker_count > 1
     if several and keras is not None and keras.backend == "tensorflow" and not keras.legacy:
-        return Skip("TF_CONFIG names several workers; whether the program trains them with Keras 3's fit is not known")
+        return Skip("TF_CONFIG lists several workers; whether the program trains them with Keras 3's fit is not known")
     return log_causes.outcomes.skip
 
 
@@ -61,5 +61,8 @@ def repairs(context: Context) -> Fixes:
         text="Train with Keras 2 (tf.keras in the program), and set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported",
         command=f"{install} && {setting}",
     )
-    yield Fix(text="Or write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce")
+    yield Fix(
+        text="Or write a custom training loop: strategy.experimental_distribute_dataset, strategy.run(step, ...)"
+        " and strategy.reduce"
+    )
     yield Fix(text="Or train on one machine with tf.distribute.MirroredStrategy, for which fit works")

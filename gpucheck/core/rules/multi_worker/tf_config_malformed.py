@@ -5,18 +5,18 @@ Symptom:
       json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)
     ValueError: `task_type` 'chief' not found in cluster_spec.
     ValueError: The `task_id` 2 exceeds the maximum id of worker.
-    - Workers that wait for each other without end
+    - Workers wait for each other forever
 Cause:
-    The variable holds JSON: the same cluster on every worker, and a task that differs. Quotes that a shell swallowed, a task that
-    the cluster does not have, or one address for two workers make TensorFlow reject it, or make the workers miss each other.
+    The variable contains JSON: the same cluster on every worker, and a different task on each. If a shell removed the quotes, the
+    cluster lacks the task, or two workers have the same address, TensorFlow rejects it or the workers don't find each other.
 Verify:
-    gpucheck --quick names it no more, on every worker.
+    gpucheck --quick no longer reports it on any worker.
 Unless:
-    Never, where it is set.
+    Never, if it is set.
 Example:
     cluster.configured = true
     cluster.problems = ["it is not valid JSON at character 2; JSON wants double quotes"]
-    -> TF_CONFIG is set, but TensorFlow can't train with it: it is not valid JSON at character 2; JSON wants double quotes.
+    -> TF_CONFIG is set, but TensorFlow can't use it: it is not valid JSON at character 2; JSON wants double quotes.
 References:
     https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable
     https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TFConfigClusterResolver
@@ -54,7 +54,7 @@ def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> F
         first, *others = cluster.problems
         more = f" (and {len(others)} more problem{'s' if len(others) > 1 else ''})" if others else ""
         return Finding(
-            summary=f"TF_CONFIG is set, but TensorFlow can't train with it: {first}{more}.",
+            summary=f"TF_CONFIG is set, but TensorFlow can't use it: {first}{more}.",
             evidence=saw(cluster, "problems"),
             fix=repairs(context, message=first),
         )
@@ -68,22 +68,22 @@ def repairs(context: Context, *, source: str = "", message: str = "") -> Fixes:
     """Correct the error in the message.
 
     Args:
-        context: where.
+        context: the machine to repair.
         source: "server" if the program itself passes the cluster to tf.train.Server.
         message: of TensorFlow or of the probe.
     """
-    server = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) that its ClusterSpec has")
+    server = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) that its ClusterSpec contains")
     if source == "server":
         yield server
         return
     wrong = next((words for pattern, words in _CORRECTIONS.items() if re.search(pattern, message)), "Correct it")
     yield Fix(
-        text=f"{wrong}. It has the same cluster on every worker, and an index of its own on each; for the first of two:"
+        text=f"{wrong}. The cluster is the same on every worker, and each has its own index; for the first of two:"
         f" TF_CONFIG='{_WITH_CHIEF if 'the chief' in wrong else _TEMPLATE}'"
     )
     yield Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG")
     if not message:
-        yield server.after("If the program builds the server itself:")
+        yield server.after("If the program creates the server itself:")
     yield Fix.look(
         "Print it as Python reads it", f"{context.python} -c \"import json, os; print(json.loads(os.environ['TF_CONFIG']))\""
     )

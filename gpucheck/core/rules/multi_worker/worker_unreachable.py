@@ -7,12 +7,12 @@ Symptom:
     DEADLINE_EXCEEDED: Barrier timed out. Some timed out task names: /job:worker/replica:0/task:1
     - Training that hangs before its first step
 Cause:
-    Synchronous training begins when every task of TF_CONFIG has answered. One was not started or has died, its address leads to
-    another machine, another program or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the
+    Synchronous training begins when every task in TF_CONFIG has responded. One was not started or has died, its address belongs
+    to another machine, another program or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the
     machines don't share.
-    gpucheck --full trains two workers on this machine, so one that hangs there has a cause on this machine; with
-    --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG, Slurm or Kubernetes names train together,
-    and whoever does not come before --timeout is named.
+    gpucheck --full trains two workers on this machine, so if one of them hangs, the cause is on this machine. With
+    --strategy multi_worker_mirrored, run on each worker, the workers that TF_CONFIG, Slurm or Kubernetes lists train together,
+    and gpucheck reports those that don't join before --timeout.
 Verify:
     gpucheck --full on each worker connects to all others; gpucheck --strategy multi_worker_mirrored on all of them trains.
 Unless:
@@ -20,7 +20,7 @@ Unless:
 Example:
     request.level = 2
     cluster = {"configured": true, "task_type": "worker", "task_index": 0, "jobs": {"worker": 2}, "worker_count": 2, "tested": 1, "unreachable": [{"task": "worker 1", "reason": "timed out"}]}
-    -> worker 1, which TF_CONFIG names, can't be reached from here: timed out.
+    -> worker 1 in TF_CONFIG can't be reached from here: timed out.
 References:
     https://www.tensorflow.org/tutorials/distribute/multi_worker_with_keras
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
@@ -40,12 +40,12 @@ from gpucheck.core.repairs.fixes import other_interface
 from gpucheck.core.rules.multi_worker._address import Address, address_in
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
-# See WorkerFault.how. A foreign program on a worker's address comes first, because it alone prevents the cluster.
+# See WorkerFault.how. Another program at a worker's address comes first, because it alone keeps the cluster from forming.
 SILENT = ("other program", "no answer", "not connected", "stalled", "missing", "lost")
 _ALL_PORTS = Fix(text="Allow all TCP ports between the machines of the job: NCCL chooses new ones at each start")
 _OF_NCCL = r"NCCL|socketStartConnect"
 _STILL = (
-    Fix(text="Check the last output of that worker, and its processes: one that waits for a disk or a GPU has state D"),
+    Fix(text="Check that worker's last output, and its processes: one that waits for a disk or a GPU has state D"),
     Fix.look("If the workers train on GPUs, make NCCL print what it waits for", "export NCCL_DEBUG=INFO"),
 )
 # Patterns of lines about the other worker, the most specific first.
@@ -74,18 +74,18 @@ def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, 
         return _failed(failed, context)
     cause = log_causes.cause("worker-unreachable")
     taken = cause is not None and cause.events[0].kind == "worker-address-in-use"
-    on_tpu = tpu is not None and tpu.at_work  # a TPU's workers are tpu-unreachable
+    on_tpu = tpu is not None and tpu.at_work  # workers of a TPU are reported as tpu-unreachable
     if cause is not None and (taken or not on_tpu):
         return log_causes.repaired(cause, repairs, context)
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:
-        return Skip("the other workers of TF_CONFIG are only connected to with --full")
+        return Skip("connections to the other workers in TF_CONFIG are tested only with --full")
     return None if cluster is not None else outcomes.skip
 
 
 def _not_reached(cluster: Cluster, context: Context) -> Finding:
     missing = cluster.unreachable
     return Finding(
-        summary=f"{listing([task.task for task in missing])}, which TF_CONFIG names, can't be reached from here:"
+        summary=f"{listing([task.task for task in missing])} in TF_CONFIG can't be reached from here:"
         f" {listing(list(dict.fromkeys(task.reason for task in missing)))}.",
         evidence=saw(cluster, "unreachable", "tested"),
         fix=repairs(context),
@@ -127,11 +127,11 @@ def _state(fault: WorkerFault, *, many: bool) -> str:
     if fault.how == "port taken":
         return f"can't listen on its address, so no other worker reaches it: {short(fault.reason)}"
     if fault.how == "other program":
-        return f"{are} not there: another program responds on {each} address"
+        return f"{are} missing: another program responds at {each} address"
     if fault.how == "not connected":
-        return f"{are} there, but the cluster did not form"
+        return "started, but the cluster did not form"
     if fault.how == "lost" and _address_mismatch(fault.stage, fault.reason):
-        return "started, but then could not be reached at the address that this worker has for it"
+        return "started, but then could not be reached at the address that this worker uses for it"
     if lost_later:
         return f'ended or stopped responding after all workers had connected, at the stage "{fault.stage}"'
     where = f" in stage {fault.stage}" if fault.how == "stalled" and fault.stage else ""
@@ -139,7 +139,7 @@ def _state(fault: WorkerFault, *, many: bool) -> str:
 
 
 def _how(fault: WorkerFault) -> str:
-    """The argument ``how`` of the repairs."""
+    """Return the argument ``how`` of the repairs."""
     if fault.how != "lost" or fault.stage in (None, "connect"):
         return fault.how
     return "not connected" if _address_mismatch(fault.stage, fault.reason) else "left"
@@ -156,7 +156,7 @@ def repairs(
     """Make the worker respond.
 
     Args:
-        context: where.
+        context: the machine to repair.
         how: the fault: as ``WorkerFault.how``, or "left" after it had connected; empty: derived from ``text``.
         address: of the worker, or its task.
         text: the line that reports it.
@@ -176,9 +176,7 @@ def repairs(
         yield from (at.start(),) if how == "other program" else _STILL
     elif how == "not connected":
         yield Fix(text="Give every worker the same cluster in TF_CONFIG, with the same addresses in the same order")
-        yield Fix(
-            text="Every worker has to reach every other: from the named one, with the address of this one: nc -zv HOST PORT"
-        )
+        yield Fix(text="Every worker must reach every other: on the reported one, test this one's address with nc -zv HOST PORT")
         yield at.start()
     elif how in _WAYS:
         yield from _WAYS[how](context, at)
@@ -188,10 +186,10 @@ def repairs(
 
 
 def _missing(context: Context, at: Address) -> Fixes:
-    """The worker has not started yet."""
+    """Yield the fixes for a worker that has not started yet."""
     if context.interpreter is not None:  # gpucheck itself waits for it
         yield Fix(
-            text="Start it on every worker at about the same time; --timeout sets how long it waits for the others",
+            text="Start gpucheck on every worker at about the same time; --timeout sets how long it waits for the others",
             command="gpucheck --strategy multi_worker_mirrored --timeout 300",
         )
     else:
@@ -202,7 +200,7 @@ def _missing(context: Context, at: Address) -> Fixes:
 
 
 def _refused(context: Context, at: Address) -> Fixes:
-    """Its machine responds, but no program listens on the port."""
+    """Yield the fixes for a machine that responds, although no program listens on the port."""
     yield at.start()
     yield Fix(text=f"If it runs, compare the address and port that it listens on with {at.host or 'HOST'}:{at.port or 'PORT'}")
     yield from _platform(context)
@@ -210,7 +208,7 @@ def _refused(context: Context, at: Address) -> Fixes:
 
 
 def _disconnected(context: Context, at: Address) -> Fixes:
-    """It was connected before, so the network between the machines works."""
+    """Yield the fixes for a worker that was connected before, so the network between the machines works."""
     yield Fix(
         text=f"Read the last output of {at.task or 'that worker'}: it was killed (sudo dmesg | grep -i oom), ended, or hangs",
         needs=("sudo",),
@@ -219,7 +217,7 @@ def _disconnected(context: Context, at: Address) -> Fixes:
 
 
 def _address_in_use(context: Context, at: Address) -> Fixes:
-    """Another program uses this worker's address."""
+    """Yield the fixes for a worker whose address another program uses."""
     yield at.listening("this machine")
     if not context.excludes(framework="tensorflow"):
         yield Fix(text="If it is another worker of this job, give each worker its own index in TF_CONFIG")
@@ -228,7 +226,7 @@ def _address_in_use(context: Context, at: Address) -> Fixes:
 def _platform(context: Context) -> Fixes:
     """Yield the fixes for the platform that assigns the workers' addresses."""
     pods = Fix(
-        text="Give the workers a headless Service, so that each pod's name leads to it, and allow the port in NetworkPolicies"
+        text="Give the workers a headless Service, so that each pod's name resolves to it, and allow the port in NetworkPolicies"
     )
     yield from context.only(pods, container="kubernetes")
     if context.kinds["scheduler"] == "slurm":
@@ -240,7 +238,8 @@ _SSH = Fix(
     " user log in without a password"
 )
 _MPI = Fix(
-    text="Name the network that the machines share, in place of eth0: mpirun --mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0"
+    text="Select the network that the machines share, instead of eth0: mpirun --mca oob_tcp_if_include eth0"
+    " --mca btl_tcp_if_include eth0"
 )
 _WAYS: dict[str, Callable[[Context, Address], Fixes]] = {
     "stalled": lambda context, at: iter(_STILL),

@@ -2,11 +2,11 @@
 
 Symptom:
     NCCL WARN NET/Socket : mismatched NCCL version
-    - InvalidArgumentError on one worker only, or gradients whose shapes or types do not fit
+    - InvalidArgumentError on one worker only, or gradients whose shapes or types don't match
     - A loss that depends on which machines took part
 Cause:
-    Images, environments or drivers were not renewed everywhere at once. The workers speak to each other in formats of their
-    TensorFlow and NCCL, which change between versions; different cuDNN and CUDA libraries round differently.
+    Images, environments or drivers were not updated everywhere at once. The workers communicate in formats of their TensorFlow
+    and NCCL, which change between versions; different cuDNN and CUDA libraries round differently.
 Verify:
     gpucheck --format json shows the same versions on every worker.
 Unless:
@@ -34,7 +34,7 @@ _PACKAGES = ("tensorflow", "keras", "jax", "torch")  # packages that pip install
     explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
 )
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Compare the versions that the workers of a run reported; else report a log that names a difference."""
+    """Compare the versions that the workers of a run reported; else report a log that shows a difference."""
     outcomes = log_causes.outcomes
     asked = [(place, run) for place, run in enumerate(outcomes.runs) if len(run.worker_versions) > 1]
     for place, run in asked:
@@ -94,8 +94,8 @@ def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str 
         yield Fix(text=f"On {workers}, install {name} {wanted}, the version of the others")
     if name != "driver":
         yield Fix(
-            text="Install the same packages everywhere: on a worker that is right, python -m pip freeze > lock.txt, and with that"
-            " file on all others",
+            text="Install the same packages everywhere: on a correct worker, run python -m pip freeze > lock.txt; with that file,"
+            " run on all others",
             command=f"{context.python} -m pip install -r lock.txt",
         )
         image = Fix(text="Start every worker from one image, named by its digest: NAME@sha256:...")

@@ -10,7 +10,7 @@ from gpucheck.core.repairs.fixes import HOLDERS, disable_preallocation
 def library_start_failure(
     log_causes: LogCauses, context: Context, code: str, library: str, pattern: str
 ) -> Finding | Skip | None:
-    """Report that a run failed in the library, or that the log of a run without a pass reports it.
+    """Report that a run failed in the library, or a log that reports this if no run passed.
 
     Args:
         log_causes: the causes in the log, and the training runs.
@@ -30,20 +30,21 @@ def library_start_failure(
 
 
 def leave_memory(context: Context, library: str, spare: str = "") -> Fixes:
-    """Yield the fixes that leave GPU memory for the library; if most of it is free ("yes"), those for another copy of the library."""
+    """Yield the fixes that leave GPU memory for the library; if most of it is free (``spare``), those for a wrong copy of it."""
     if spare:
         text = f"Let the program load the {library} that it was installed with, and no other copy"
         yield Fix(text=text, command="unset LD_LIBRARY_PATH")
         yield Fix(
-            text=f"Or install the program with its CUDA libraries in a new environment: this {library} does not fit the others"
+            text=f"Or install the program with its CUDA libraries in a new environment: this {library} does not match the others"
         )
         return
     yield from disable_preallocation(context, f"Leave some GPU memory for {library}")
     if context.framework == "torch":
         yield Fix(text=f"Leave some GPU memory for {library}: halve the batch size")
     yield Fix(
-        text="If another process uses the GPU's memory, end it or choose another GPU (a notebook keeps it until its kernel ends)"
+        text="If another process uses the GPU's memory, end it or choose another GPU (a notebook keeps the memory until its"
+        " kernel ends)"
     )
     without = "" if context.windows else ", without LD_LIBRARY_PATH"
-    yield Fix(text=f"If memory is free, {library} does not fit the other CUDA libraries: try a new environment{without}")
+    yield Fix(text=f"If memory is free, {library} does not match the other CUDA libraries: try a new environment{without}")
     yield HOLDERS

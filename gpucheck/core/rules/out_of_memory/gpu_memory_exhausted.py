@@ -65,14 +65,14 @@ def repairs(
     """Reduce memory use.
 
     Args:
-        context: where.
+        context: the machine to repair.
         shape: of the tensor that did not fit: "[64,256,56,56]".
         allocator: the allocator that failed; "cuda": CUDA's own, below the framework's;
-            "code": CUDA had no room for a kernel's code beside JAX's pool.
-        own_model: whether gpucheck's model ran out, which is small.
-        whole: the operation that copied a whole array to the GPU, a dataset's data.
+            "code": CUDA had no room for a kernel's code next to JAX's pool.
+        own_model: whether gpucheck's own small model ran out of memory.
+        whole: the operation that copied a whole array, a dataset's data, to the GPU.
         device: where memory ran out: "GPU:0", "TPU".
-        loading: not empty: the weights of a preset were loaded, before any batch.
+        loading: not empty if the weights of a preset were loaded, before any batch.
     """
     if own_model:
         yield Fix(text="End other processes that use this GPU's memory, or use another GPU: gpucheck's own model is small")
@@ -80,18 +80,18 @@ def repairs(
         return
     if whole:
         yield Fix(
-            text="Keep the data in main memory: pass fit the NumPy arrays, a keras.utils.PyDataset, or tf.data.Dataset.from_generator;"
-            ' or make the dataset under with tf.device("CPU:0"), as from_tensor_slices copies all data to the GPU'
+            text="Keep the data in main memory: pass NumPy arrays, a keras.utils.PyDataset or tf.data.Dataset.from_generator to"
+            ' fit; or create the dataset under with tf.device("CPU:0"), because from_tensor_slices copies all data to the GPU'
         )
     if allocator == "code" and context.framework == "jax":
         yield Fix(
-            text="Let JAX reserve less of the memory: the code of kernels needs room beside its pool",
+            text="Let JAX reserve less memory: the code of kernels needs room outside its pool",
             command="export XLA_PYTHON_CLIENT_MEM_FRACTION=0.7",
         )
     if loading:
         yield Fix(
             text='Load smaller weights: from_preset(NAME, dtype="bfloat16"), then model.quantize("int8"), or a smaller preset; on several'
-            " devices, set keras.distribution.ModelParallel before"
+            " devices, set keras.distribution.ModelParallel first"
         )
     if (of_one := _sample_bytes(shape)) >= _LARGE_SAMPLE:
         yield Fix(

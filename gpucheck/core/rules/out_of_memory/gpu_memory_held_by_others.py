@@ -63,7 +63,7 @@ class Held(msgspec.Struct, frozen=True):
     first_check="nvidia-smi",
 )
 def check(used: GpusInUse, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """Report GPUs with too little free memory to start, or of which other processes than gpucheck use more than half."""
+    """Report GPUs with too little free memory to start, or more than half used by processes other than gpucheck."""
     measured = [held for place, gpu in used.used if (held := _held(place, gpu)) is not None]
     crowded = [held for held in measured if held.starved or 2 * held.others_bytes > held.total_bytes]
     if not crowded:
@@ -91,7 +91,7 @@ def check(used: GpusInUse, outcomes: TrainingOutcomes, context: Context) -> Find
 
 def _held(place: int, gpu: Gpu) -> Held | None:
     total, free = gpu.memory_total_bytes, gpu.memory_free_bytes
-    if total is None or free is None or gpu.mig_enabled:  # under MIG these count the whole board, not our instance
+    if total is None or free is None or gpu.mig_enabled:  # under MIG, these are values of the whole board, not of this instance
         return None
     used = gpu.memory_used_bytes if gpu.memory_used_bytes is not None else total - free
     own = sum(process.memory_bytes or 0 for process in gpu.processes if process.own)
@@ -130,7 +130,7 @@ def repairs(
     """Free the memory, or use another GPU.
 
     Args:
-        context: where.
+        context: the machine to repair.
         pids: of the processes that hold the memory: "4242,4243"; in a container, the host's.
         free_gpu: the description of another GPU.
         free_uuid: its UUID, for CUDA_VISIBLE_DEVICES.
@@ -143,7 +143,7 @@ def repairs(
     outside = "on the host, " if context.in_container and not context.notebook else ""
     if pids:
         kill = f"taskkill /PID {pids.replace(',', ' /PID ')}" if context.windows else f"kill {pids.replace(',', ' ')}"
-        text = f"{outside}see whose process {pids.replace(',', ', ')} is, and end it if it is yours ({kernel}): {kill}"
+        text = f"{outside}check who owns process {pids.replace(',', ', ')}, and end it if it is yours ({kernel}): {kill}"
     else:
         text = f"{outside}end the processes on this GPU that are yours ({kernel})"
     yield Fix(text=text[0].upper() + text[1:])
@@ -160,5 +160,5 @@ def _looks(context: Context, pids: str, outside: str) -> Fixes:
         yield Fix.look(text[0].upper() + text[1:], f"ps -o pid,user,etime,args -p {pids}")
     elif not pids:
         yield HOLDERS
-        hidden = Fix.look("Find holders that nvidia-smi does not list", "sudo fuser -v /dev/nvidia*")
+        hidden = Fix.look("Find processes on the GPU that nvidia-smi does not list", "sudo fuser -v /dev/nvidia*")
         yield from context.only(hidden, system="linux")

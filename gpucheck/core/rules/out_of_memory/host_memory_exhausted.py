@@ -7,7 +7,7 @@ Symptom:
     kubectl describe pod: OOMKilled, exit code 137
     OOM when allocating tensor with shape[4096,1024,1024,64] and type float on CPU:0 by allocator cpu
 Cause:
-    A tensor or array that the program creates in main memory is larger than what is free: batch size and input size decide that.
+    A tensor or array that the program creates in main memory does not fit: its size depends on the batch size and the input size.
     TensorFlow alone takes 0.2 to 0.6 GiB of main memory before the first step, plus the data that is loaded, cached or shuffled in
     memory. If a container or batch job exceeds its limit, the kernel kills the process, which then prints no message.
 Verify:
@@ -37,8 +37,8 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import granted
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
-# Of these, the kernel can drop the files. Measured for TensorFlow 2.21 on a CPU: 212 MiB that it can't, 244 after a small fit; in a
-# control group with 492 MiB a training passed.
+# The part of these that the kernel can't drop (it can drop pages of files). Measured with TensorFlow 2.21 on a CPU: 212 MiB, or
+# 244 after a small fit; in a control group with 492 MiB, training passed.
 IMPORT_BYTES = 212 << 20
 UNCOUNTED_BYTES = 4 << 30  # with less free memory, a kill is attributed to memory if the kernel's own count is not available
 _WHO_KILLED = Fix(
@@ -120,7 +120,7 @@ def repairs(
     """Reduce memory use, or get more memory.
 
     Args:
-        context: where.
+        context: the machine to repair.
         shape: of the tensor or array that did not fit.
         size: its size: "37.3 GiB".
         limit: not empty: the limit of a container or job ended the process; "paging file": that of Windows is too small.
@@ -129,9 +129,7 @@ def repairs(
         own_model: whether gpucheck's own run failed, which is small.
     """
     if buffer:
-        text = (
-            f"Shuffle names of files or indices before they are read, or make the buffer smaller, which holds {buffer} elements"
-        )
+        text = f"Shuffle file names or indices before the files are read, or make the buffer of {buffer} elements smaller"
         yield Fix(text=f"{text}: dataset.shuffle(100)")
     if sender:
         yield _WHO_KILLED
@@ -149,7 +147,7 @@ def repairs(
 def _less(context: Context, shape: str, size: str) -> Fixes:
     what = " with ".join(part for part in (f"{size}" if size else "", f"the shape {shape}" if shape else "") if part)
     fewer = Fix(
-        text=f"Halve the batch size, then the input size; what did not fit has {what}"
+        text=f"Halve the batch size, then the input size; the tensor or array that did not fit has {what}"
         if what
         else "Load less into main memory at a time: smaller batches and inputs, fewer of them in one run"
     )

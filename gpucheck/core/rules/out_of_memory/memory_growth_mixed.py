@@ -8,7 +8,7 @@ Cause:
 Verify:
     All values of [tf.config.experimental.get_memory_growth(g) for g in tf.config.list_physical_devices("GPU")] are equal.
 Unless:
-    Never: TensorFlow refuses to start its GPUs like this.
+    Never: TensorFlow refuses to start its GPUs this way.
 Example:
     machine: hgx-h200
     tensorflow.memory_growth = {"settable": true, "same_on_all": false, "problem": "ValueError: Memory growth cannot differ between GPU devices"}

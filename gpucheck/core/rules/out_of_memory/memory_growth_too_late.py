@@ -49,7 +49,7 @@ def check(
             return None
         evidence: tuple[Evidence, ...] | None = saw(tensorflow, "memory_growth.problem")
     elif tensorflow is not None and tensorflow.devices is not None:
-        return None  # it was set in time, or there is no GPU; the later rejection is of gpucheck's own request
+        return None  # it was set in time, or there is no GPU; a later rejection is about gpucheck's own request
     else:
         evidence = log_causes.evidence_of("memory-growth-too-late", TOO_LATE)
     if evidence is None:
@@ -66,7 +66,7 @@ def repairs(context: Context, *, devices: str = "") -> Fixes:
     """Configure the GPUs earlier.
 
     Args:
-        context: where.
+        context: the machine to repair.
         devices: which devices TensorFlow's message names: "Physical", "Virtual", "Logical", "Visible"; empty: the first of them.
     """
     call, variable = _CALLS.get(devices, _CALLS["Physical"])
@@ -74,8 +74,8 @@ def repairs(context: Context, *, devices: str = "") -> Fixes:
         yield Fix(text="Restart the session, and configure the GPUs in the first cell, before anything else uses TensorFlow")
     else:
         yield Fix(
-            text="Make the call first after the import, before any model, tensor or strategy (in a notebook, restart the kernel):"
+            text="Make the call right after the import, before any model, tensor or strategy (in a notebook, restart the kernel):"
             f" {call}"
         )
     if variable:
-        yield Fix(text="Or remove the call, and set the variable before the start", command=f"export {variable}")
+        yield Fix(text="Or remove the call, and set the variable before the program starts", command=f"export {variable}")

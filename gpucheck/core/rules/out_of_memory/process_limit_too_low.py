@@ -15,7 +15,7 @@ Verify:
     $ ulimit -v -u -n -t -f
 Unless:
     Your programs end before the processor time is used up, and write and open few files. gpucheck's own training takes seconds,
-    writes no checkpoint and reads no data files, so it proves only address space and threads.
+    writes no checkpoint and reads no data files, so it tests only address space and threads.
 Example:
     limits.address_space_bytes = 68719476736
     training.runs = []
@@ -46,7 +46,7 @@ from gpucheck.core.system.shells import word
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
 SPACE_WITHOUT_GPU_BYTES = 4 << 30
 THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor in TensorFlow, one each in Eigen and OpenMP
-# At least: the Python process, and one pool. Measured on 2 processors: a fit has 9 threads, and passes with a limit of 20.
+# The minimum: the Python process and one pool. Measured on 2 processors: a fit has 9 threads, and passes with a limit of 20.
 THREADS_MIN, THREADS_MIN_PER_PROCESSOR = 8, 1
 _MANY = 4096  # threads and processes of a user
 FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files in parallel; a few data files
@@ -75,8 +75,8 @@ class Shortage(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     limit: str  # a key of _RAISE, or _FILTER
     fatal: bool
-    group: bool | None = False  # whether a control group has it, which a shell can't raise; None: unknown
-    file: str = ""  # of the control group
+    group: bool | None = False  # whether a control group sets it, which a shell can't raise; None: unknown
+    file: str = ""  # the control group's file with the limit
 
 
 @rule(
@@ -91,7 +91,7 @@ def check(
     log_causes: LogCauses,
     context: Context,
 ) -> Finding | Skip | None:
-    """Report the first limit that was reached or is too low, unless training has proved it sufficient."""
+    """Report the first limit that was reached or is too low, unless training has shown that it is sufficient."""
     reached = _refused(resources, used, system) or _reached(resources, system, log_causes)
     if reached is not None:
         return _finding(reached, context)
@@ -99,17 +99,17 @@ def check(
     if limits is None:
         return Skip("the limits of this process are not known")
     trained = any(on_gpu(run) for run in passed) or (bool(passed) and (used is None or not used.gpus.gpus))
-    unproven = (_processor_time(limits), _file_size(limits), _files(limits, trained))
-    return _gravest(unproven if trained else (_address_space(limits, used), _threads(limits, system), *unproven), context)
+    untested = (_processor_time(limits), _file_size(limits), _files(limits, trained))
+    return _worst(untested if trained else (_address_space(limits, used), _threads(limits, system), *untested), context)
 
 
-def _gravest(shortages: Iterable[Shortage | None], context: Context) -> Finding | None:
+def _worst(shortages: Iterable[Shortage | None], context: Context) -> Finding | None:
     short = sorted((shortage for shortage in shortages if shortage is not None), key=lambda shortage: not shortage.fatal)
     return _finding(short[0], context) if short else None
 
 
 def _reached(resources: Resources, system: System | None, log_causes: LogCauses) -> Shortage | None:
-    """Return the limit that a log or a signal names."""
+    """Return the limit that a log or a signal reports."""
     training, limits = resources.outcomes.training, resources.limits
     cause = log_causes.cause("process-limit-too-low")
     if cause is not None:
@@ -186,7 +186,7 @@ def _threads(limits: Limits, system: System | None) -> Shortage | None:
     group, user = limits.processes_cgroup, limits.processes
     if group is not None and group < needed:
         return Shortage(
-            f"This container or job may run {group} threads and processes (pids.max), but TensorFlow starts up to {needed}"
+            f"This container or job is limited to {group} threads and processes (pids.max), but TensorFlow starts up to {needed}"
             " on this machine.",
             saw(limits, "processes_cgroup", "processes_cgroup_file", "cpu_affinity_count"),
             "threads",
@@ -196,24 +196,24 @@ def _threads(limits: Limits, system: System | None) -> Shortage | None:
         )
     # Root is exempt from RLIMIT_NPROC; for other users it counts all their processes.
     if user is not None and user < needed and not (system is not None and system.is_root):
-        return Shortage(
-            f"This user may run {user} threads and processes (ulimit -u), but TensorFlow starts up to {needed} on this machine.",
-            saw(limits, "processes", "cpu_affinity_count"),
-            "threads",
-            user < least,
+        summary = (
+            f"This user is limited to {user} threads and processes (ulimit -u), but TensorFlow starts up to {needed} on this"
+            " machine."
         )
+        return Shortage(summary, saw(limits, "processes", "cpu_affinity_count"), "threads", user < least)
     return None
 
 
 def _files(limits: Limits, trained: bool) -> Shortage | None:
-    """Return a shortage of files; gpucheck's own training generates its data, and proves nothing about a data set."""
+    """Return a shortage of files; gpucheck's own training generates its data, so it shows nothing about a data set."""
     count = limits.open_files
     if count is None or count >= FILES:
         return None
     why = ", too few for TensorFlow, its data files and NCCL"
     if trained and count < FILES_MIN:
         why = ": enough for gpucheck's own training, which reads no files, but too few for a data set in several files"
-    return Shortage(f"This process may open {count} files (ulimit -n){why}.", saw(limits, "open_files"), "open files", False)
+    summary = f"This process is limited to {count} open files (ulimit -n){why}."
+    return Shortage(summary, saw(limits, "open_files"), "open files", False)
 
 
 def _processor_time(limits: Limits) -> Shortage | None:
@@ -221,7 +221,7 @@ def _processor_time(limits: Limits) -> Shortage | None:
     if seconds is None or seconds >= CPU_SECONDS:
         return None
     return Shortage(
-        f"This process may use {seconds} s of processor time (ulimit -t), summed over its threads, before the kernel ends it.",
+        f"This process can use {seconds} s of processor time (ulimit -t), summed over its threads, before the kernel ends it.",
         saw(limits, "cpu_seconds"),
         "processor time",
         seconds < CPU_SECONDS_MIN,
@@ -253,10 +253,10 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
     """Raise the limit.
 
     Args:
-        context: where.
+        context: the machine to repair.
         limit: which one: a key of ``_RAISE`` or ``_FILTER``; empty: any.
-        group: whether a control group has it, which no shell can change; None: unknown.
-        file: of the control group's limit.
+        group: whether a control group sets it, which no shell can change; None: unknown.
+        file: the control group's file with the limit.
     """
     if limit == _FILTER:
         yield UPDATE_DOCKER
@@ -264,13 +264,13 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
     threads = limit in ("", "threads")
     shell = [] if group or context.windows else list(_in_shell(limit))
     start = list(_by_configuration(context, limit, pids=threads and group is not False, process=not group))
-    # A container's root may not raise the hard limit on locked memory, and has no limit on threads but the control group's.
+    # Root in a container can't raise the hard limit on locked memory, and its only limit on threads is the control group's.
     first_outside = context.in_container and limit in ("", "threads", "locked memory")
     yield from (*start, *shell) if first_outside else (*shell, *start)
     if shell and not context.notebook:
         yield Fix(text="If the shell refuses, ask an administrator to raise it in /etc/security/limits.conf or the batch system")
     if limit in ("threads", "open files"):
-        yield Fix(text=f"Need fewer {limit}: fewer workers and parallel readers of data")
+        yield Fix(text=f"Use fewer {limit}: fewer workers and fewer parallel data readers")
     if file:
         yield Fix.look("Check the limit again", f"cat {word(file)}")
 
@@ -278,7 +278,7 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
 def _in_shell(limit: str) -> Fixes:
     """Yield fixes that raise a limit inherited from the shell (ulimit)."""
     chosen = [_RAISE[limit]] if limit else list(_RAISE.values())
-    text = "Raise the limit in the shell or job script that starts training" if limit else "Raise the limit that is named"
+    text = "Raise the limit in the shell or job script that starts training" if limit else "Raise the reported limit"
     yield Fix(text=text, command="; ".join(command for command, _ in chosen))
 
 
@@ -286,7 +286,7 @@ def _by_configuration(context: Context, limit: str, *, pids: bool, process: bool
     """Yield fixes that start a container or service with a higher limit.
 
     Args:
-        context: where.
+        context: the machine to repair.
         limit: which one; empty: any.
         pids: whether a control group may limit the number of threads (pids.max).
         process: whether the limit may be one that processes inherit (ulimit).
@@ -296,4 +296,4 @@ def _by_configuration(context: Context, limit: str, *, pids: bool, process: bool
     kubelet = "Raise podPidsLimit in the configuration of the node's kubelet, then restart the pod" if pids else ""
     yield from at_start(context, "with a higher limit", docker=" ".join(options), pod=kubelet)
     if pids and not context.in_container and not context.windows:
-        yield Fix(text="If a systemd service, slice or batch system has the limit (pids.max), raise it there: TasksMax=")
+        yield Fix(text="If a systemd service, slice or batch system sets the limit (pids.max), raise it there: TasksMax=")

@@ -35,7 +35,7 @@ TINY_BYTES = 64 << 20  # Docker's default
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",), first_check="df -h /dev/shm")
 def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Report shared memory that ran out, or is small in a container with GPUs; an error if it is tiny and no run used several."""
+    """Report shared memory that ran out, or is small in a container with GPUs; an error if tiny and no run used several GPUs."""
     limits, container = resources.limits, resources.container
     total = limits.shared_memory_total_bytes if limits is not None else None
     size = saw(limits, "shared_memory_total_bytes") if total is not None else ()
@@ -81,5 +81,5 @@ def repairs(context: Context) -> Fixes:
     if context.framework == "torch":
         yield Fix(text="Until then, load data without worker processes: DataLoader(num_workers=0)")
     if not context.in_container:
-        yield Fix(text="Outside containers: increase its size, as root", command="sudo mount -o remount,size=1G /dev/shm")
+        yield Fix(text="Outside a container, increase its size as root", command="sudo mount -o remount,size=1G /dev/shm")
     yield Fix.look("Check the new size", "df -h /dev/shm")

@@ -1,4 +1,4 @@
-"""A TPU is here, or should be, and TensorFlow can't use it."""
+"""A TPU is present or expected, but TensorFlow can't use it."""
 
 from gpucheck.core.model.plugin import Row
 

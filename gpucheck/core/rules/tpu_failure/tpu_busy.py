@@ -1,4 +1,4 @@
-"""Another process uses the TPU, which allows only one process.
+"""Another process is using the TPU, which allows only one process at a time.
 
 Symptom:
     ABORTED: The TPU is already in use by process with pid 2239507.
@@ -53,7 +53,9 @@ def check(state: TpuState, context: Context) -> Finding | None:
     if pid is not None:
         summary = f"The TPU is in use by process {pid}; only one process at a time can use it."
     elif tpu.lock_owner is not None:
-        summary = f"The TPU's lock file {tpu.lock_file} belongs to {tpu.lock_owner}, who uses the TPU or left the file behind."
+        summary = (
+            f"The TPU's lock file {tpu.lock_file} belongs to {tpu.lock_owner}, who is using the TPU or left the file behind."
+        )
     elif refused:
         summary = "The TPU is in use by a process that is not visible from here; only one process at a time can use it."
     else:
@@ -72,7 +74,7 @@ def repairs(context: Context, *, pid: str = "", message: str = "") -> Fixes:
     """End the process that uses the TPU.
 
     Args:
-        context: where.
+        context: the machine to repair.
         pid: of the process that uses it.
         message: of the refusal.
     """
@@ -89,4 +91,4 @@ def repairs(context: Context, *, pid: str = "", message: str = "") -> Fixes:
         yield Fix(text="Or restart the notebook's session: only one of its processes can use the TPU")
     if context.framework == "jax":
         yield Fix(text="If this program needs no TPU, let it use the CPU", command="export JAX_PLATFORMS=cpu")
-    yield Fix(text="If no process has it, ask the owner or an administrator to remove the lock file /tmp/libtpu_lockfile")
+    yield Fix(text="If no process has it open, ask the owner or an administrator to remove the lock file /tmp/libtpu_lockfile")

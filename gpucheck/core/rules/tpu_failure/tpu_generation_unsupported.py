@@ -4,11 +4,11 @@ Symptom:
     ValueError: TPU7x is not supported by this TensorFlow
     - TPU system not found, on a TPU7x (Ironwood) machine
 Cause:
-    Google's runtime for TPU7x serves JAX (and PyTorch); TensorFlow is not supported there.
+    Google's runtime for TPU7x supports JAX (and PyTorch), but not TensorFlow.
 Verify:
     $ python -c "import jax; print(jax.devices())"
 Unless:
-    You train with JAX already: then gpucheck's TensorFlow checks are not for this machine.
+    You already train with JAX: gpucheck's TensorFlow checks then don't apply to this machine.
 Example:
     machine: tpu-v5e
     pci.google = [{"address": "0000:00:04.0", "vendor_id": "0x1ae0", "device_id": "0x0076"}]
@@ -17,7 +17,7 @@ Example:
     tpu_resolver = {"tried": true, "connected": false, "error": "NotFoundError: TPU system not found"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs[1].status = "skipped"
-    -> This TPU (tpu7x) can't be used by TensorFlow: Google supports JAX and PyTorch on that generation.
+    -> TensorFlow can't use this TPU (tpu7x): Google supports JAX and PyTorch on that generation.
 References:
     https://cloud.google.com/tpu/docs/tpu7x
     https://keras.io/getting_started/#configuring-your-backend
@@ -52,12 +52,12 @@ def check(state: TpuState, context: Context) -> Finding | None:
     unsupported = chip or (state.announced if state.announced in UNSUPPORTED else None)
     if unsupported is None or state.connected:
         return None
-    which = f"This TPU ({unsupported})" if chip else f"{TYPE} names a TPU of the generation {unsupported}, which"
+    which = f"this TPU ({unsupported})" if chip else f"the TPU generation {unsupported}, which {TYPE} specifies"
     evidence = saw(state.tpu, "generations")
     if not chip and state.environment is not None:
         evidence += saw(state.environment, f"variables.{TYPE}")
     return Finding(
-        summary=f"{which} can't be used by TensorFlow: Google supports JAX and PyTorch on that generation.",
+        summary=f"TensorFlow can't use {which}: Google supports JAX and PyTorch on that generation.",
         evidence=evidence,
         fix=repairs(replace(context, framework="tensorflow"), variables="" if chip else TYPE),
     )
@@ -67,11 +67,11 @@ def repairs(context: Context, *, variables: str = "") -> Fixes:
     """Use a supported framework, or another TPU.
 
     Args:
-        context: where.
+        context: the machine to repair.
         variables: those that name the TPU, if no chip was found.
     """
     if context.excludes(framework="tensorflow"):
-        yield Fix(text="Install the newest release of the framework and of libtpu: older ones don't know this generation")
+        yield Fix(text="Install the newest release of the framework and of libtpu: older ones don't support this generation")
         return
     setting = "set KERAS_BACKEND=jax" if context.windows else "export KERAS_BACKEND=jax"
     yield Fix(text="Train with Keras on JAX, which supports it", command=f"{context.pip('jax[tpu]')} && {setting}")

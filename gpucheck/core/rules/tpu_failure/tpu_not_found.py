@@ -7,7 +7,7 @@ Symptom:
 Cause:
     TPU_NAME=local (or another TPU_* variable) says that a TPU is attached, but no chip is on the PCI bus and no device node
     exists: the machine has none, the runtime type is a CPU or GPU, or a container was started without the devices. Or the
-    program builds a TPUClusterResolver without a name where none is set. Or gpucheck was asked for it, with --strategy tpu.
+    program creates a TPUClusterResolver without a name, and no variable sets one. Or --strategy tpu asked gpucheck for a TPU.
 Verify:
     ls /dev/accel* /dev/vfio/ shows one node per chip.
 Unless:
@@ -42,7 +42,7 @@ from gpucheck.core.rules.tpu_failure._packages import tpu_packages
     explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )
 def check(request: Request | None, state: TpuState, context: Context) -> Finding | None:
-    """A TPU is announced or asked for, and neither chip nor node is there; or a chip is there without its node."""
+    """Report a TPU that is announced or requested but has neither a chip nor a device node, or a chip without its node."""
     tpu = state.tpu
     if not tpu.expected and request is not None and "tpu" in request.strategies:
         return _asked_for(request, tpu, context)
@@ -64,7 +64,7 @@ def check(request: Request | None, state: TpuState, context: Context) -> Finding
 
 
 def _asked_for(request: Request, tpu: Tpu, context: Context) -> Finding:
-    """Nothing but the request names a TPU."""
+    """Report that nothing on this machine announces the requested TPU."""
     return Finding(
         summary="No TPU found: --strategy tpu requests one, but this machine has no chip on the PCI bus, no device node and no"
         " variable such as TPU_NAME.",
@@ -77,10 +77,10 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
     """Get a TPU, or stop asking for one.
 
     Args:
-        context: where.
+        context: the machine to repair.
         message: of the framework; empty: unknown.
-        variables: names of those that announce a TPU, with spaces between.
-        chips: their generation, where the bus shows them and device files are missing.
+        variables: names of the variables that announce a TPU, separated by spaces.
+        chips: the generation of the chips on the bus, if their device nodes are missing.
     """
     if "UNIMPLEMENTED" in message:  # JAX has no such backend on this system
         command = "set JAX_PLATFORMS=" if context.windows or "windows" in message else "unset JAX_PLATFORMS"
@@ -88,16 +88,17 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
         return
     named = re.search(r"TPU Name to connect|COLAB_TPU_ADDR|TPU_SYSTEM", message)
     local = Fix(
-        text='On a TPU VM, and in Colab or Kaggle, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")'
+        text="On a TPU VM, and in Colab or Kaggle, select the local TPU:"
+        ' tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")'
     )
     fixes = [*_place(context, message, chips), *([local] if named or not message else ())]
     fixes.sort(key=lambda fix: fix is not local or not named or context.notebook is not None)  # a TPU is expected there
     yield from fixes
     if "ConfigureDistributedTPU" in message:
-        package = Fix(text="On a TPU VM, replace TensorFlow by the one for TPUs", command=context.pip(*tpu_packages()))
+        package = Fix(text="On a TPU VM, replace TensorFlow with the build for TPUs", command=context.pip(*tpu_packages()))
         yield from context.only(package, framework="tensorflow")
     if "--strategy" in message:
-        yield Fix(text="If the TPU is elsewhere on the network, name it: export TPU_NAME=NAME")
+        yield Fix(text="If the TPU is elsewhere on the network, set its name: export TPU_NAME=NAME")
     if (variables or not message) and not chips:
         many = "variables" if " " in variables else "variable"
         yield Fix(
@@ -109,7 +110,7 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
 
 
 def _place(context: Context, message: str, chips: str) -> Fixes:
-    """Run where a TPU is, or let this process see it."""
+    """Run on a machine with a TPU, or make it visible to this process."""
     if context.notebook:
         place = "Settings, Accelerator" if context.notebook == "kaggle" else "Runtime, Change runtime type"
         yield Fix(text=f"Choose a TPU as the notebook's accelerator ({place})")
@@ -121,7 +122,7 @@ def _place(context: Context, message: str, chips: str) -> Fixes:
     if not chips:
         yield Fix(text="Use a machine with a TPU: a TPU VM on Google Cloud, or the TPU accelerator of a Colab or Kaggle notebook")
     elif not context.in_container:
-        yield Fix(text="Restart this machine; if its image is not that of a TPU VM, start one from such an image")
+        yield Fix(text="Restart this machine; if its image is not a TPU VM image, create a machine from one")
 
 
 def _container(context: Context) -> Fixes:

@@ -4,8 +4,8 @@ Symptom:
     A Google TPU may be present on this machine, but either a TPU-enabled jaxlib or libtpu is not installed.
     - NotFoundError: TPU system not found, on a TPU VM
 Cause:
-    The plain tensorflow package contains no support for TPU VMs since it was split: the package is tensorflow-tpu, and libtpu
-    is the library that talks to the chip. One of them is not installed.
+    The plain tensorflow package no longer supports TPU VMs: that support moved to the package tensorflow-tpu, which uses the
+    library libtpu to talk to the chip. One of them is not installed.
 Verify:
     gpucheck --quick shows tensorflow-tpu and libtpu.
 Unless:
@@ -38,7 +38,7 @@ from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.tpu_failure._packages import runtimes, tpu_packages
 
-LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorFlow with TPU support under the plain name
+LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release contain a TensorFlow with TPU support under the plain name
 
 
 @rule(
@@ -56,7 +56,7 @@ def check(state: TpuState, packages: Packages, context: Context) -> Finding | Sk
         if installed.name != "tensorflow":
             return Skip(f"whether {name} can drive a TPU is not known")
         if state.resolver is None and not versions.at_least(installed.version, "2.19"):
-            return Skip(f"TensorFlow up to {LAST_IMAGE} may be that of a TPU VM image; only a connection shows it")
+            return Skip(f"TensorFlow up to {LAST_IMAGE} may come from a TPU VM image; only a connection shows whether it does")
         what = f"{name} can't use it: tensorflow-tpu is not installed"
     elif tpu.libtpu is None and tpu.libtpu_path is None:
         what = "libtpu, the library that drives it, is not installed"
@@ -73,18 +73,18 @@ def repairs(context: Context, *, tensorflow_tpu: str = "") -> Fixes:
     """Install the runtime of the framework.
 
     Args:
-        context: where.
+        context: the machine to repair.
         tensorflow_tpu: version of the installed tensorflow-tpu, if only libtpu is missing.
     """
     if tensorflow_tpu:
         fix = Fix(
-            text=f"Install the libtpu that fits tensorflow-tpu {tensorflow_tpu}",
+            text=f"Install the libtpu that matches tensorflow-tpu {tensorflow_tpu}",
             command=context.pip(*tpu_packages(tensorflow_tpu)[1:]),
         )
     else:
         install = context.pip(*tpu_packages())
         fix = Fix(
-            text="Replace TensorFlow by the one for TPUs, with the libtpu that fits it",
+            text="Replace TensorFlow with the build for TPUs and the matching libtpu",
             command=install if context.notebook else f"{context.uninstall('tensorflow')} && {install}",
         )
     yield from runtimes(context, fix)

@@ -1,12 +1,12 @@
-"""TensorFlow could not connect to a TPU that should be available, and no other page explains why.
+"""TensorFlow could not connect to a TPU that should be available, and no other diagnosis explains why.
 
 Symptom:
     - UnavailableError: failed to connect to all addresses
     - DeadlineExceededError, from tf.config.experimental_connect_to_cluster
     Failed to get TPU metadata (tpu-env) from instance metadata for variable HOST_BOUNDS
 Cause:
-    The name in TPU_NAME leads nowhere, the TPU is being repaired or was preempted, a firewall or another zone is in between, or
-    the runtime waits for the other workers of a slice.
+    No TPU has the name in TPU_NAME, the TPU is being repaired or was preempted, a firewall blocks the connection, the TPU is in
+    another zone, or the runtime waits for the other workers of a slice.
 Verify:
     $ gpucheck --strategy tpu
 Unless:
@@ -30,11 +30,11 @@ from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import short
 from gpucheck.core.repairs.context import Context
 
-_ALL_HOSTS = Fix(text="On one host of a larger slice, start the program on all hosts at the same time")
+_ALL_HOSTS = Fix(text="For a slice with several hosts, start the program on all of them at the same time")
 # The framework's error -> the first fix.
 _NAMED = {
     r"Socket closed|Connection reset|Endpoint read failed": Fix(
-        text="Start the program again from its last checkpoint, after the TPU is ready: its worker ended or was restarted (preemption,"
+        text="Restart the program from its last checkpoint once the TPU is ready: its worker ended or was restarted (preemption,"
         " maintenance, or its host ran out of memory)"
     ),
     r"[Bb]arrier timed out": Fix(
@@ -42,8 +42,8 @@ _NAMED = {
         " wait for them"
     ),
     r"target /job:localhost": Fix(
-        text="Give the remote TPU data that it can read itself: files in a bucket (gs://...) or arrays, and no generators, tf.py_function"
-        " or local files; or use a TPU VM"
+        text="Give the remote TPU data that it can read itself: files in a bucket (gs://...) or arrays, not generators,"
+        " tf.py_function or local files; or use a TPU VM"
     ),
     r"slice_builder_worker_addresses": Fix(
         text="Remove the addresses of the workers of a larger slice, before TensorFlow is imported",
@@ -81,7 +81,7 @@ def repairs(context: Context, *, message: str = "", name: str = "") -> Fixes:
     """Make the TPU reachable.
 
     Args:
-        context: where.
+        context: the machine to repair.
         message: of the framework.
         name: the value of TPU_NAME.
     """

@@ -6,10 +6,10 @@ Symptom:
     - No matching distribution found for libtpu==2.18.0
 Cause:
     tensorflow-tpu 2.20 accepts any libtpu from 0.0.14 on, so pip takes the newest; those from 0.0.45 on no longer have the
-    functions that TensorFlow calls, and the import aborts. Older releases fit exactly one libtpu, and installing JAX for TPUs
-    replaces it.
+    functions that TensorFlow calls, and the import aborts. Older releases work with exactly one libtpu, and installing JAX for
+    TPUs replaces it.
 Verify:
-    python -c "import tensorflow" ends without an abort.
+    python -c "import tensorflow" exits without an abort.
 Unless:
     Never: the import fails.
 Example:
@@ -58,7 +58,7 @@ def check(state: TpuState, context: Context, tensorflow: TensorFlow | None, log_
     fix = tuple(repairs(replace(context, framework="tensorflow"), tensorflow_tpu=tpu.tensorflow_tpu))
     if fits is None:
         cause = log_causes.causes.get("tpu-version-mismatch")
-        return log_causes.finding(cause, fix) if cause else Skip(f"whether libtpu {tpu.libtpu} fits is not known")
+        return log_causes.finding(cause, fix) if cause else Skip(f"whether libtpu {tpu.libtpu} is compatible is not known")
     return Finding(
         summary=f"libtpu {tpu.libtpu} is incompatible with tensorflow-tpu {tpu.tensorflow_tpu}, which then aborts or finds no TPU.",
         evidence=saw(tpu, "tensorflow_tpu", "libtpu"),
@@ -67,23 +67,23 @@ def check(state: TpuState, context: Context, tensorflow: TensorFlow | None, log_
 
 
 def repairs(context: Context, *, tensorflow_tpu: str = "", message: str = "") -> Fixes:
-    """Install versions that fit each other.
+    """Install matching versions.
 
     Args:
-        context: where.
+        context: the machine to repair.
         tensorflow_tpu: version of the installed tensorflow-tpu.
         message: of the framework.
     """
     if "binary running on" in message:
         yield Fix(
-            text="Install the TensorFlow version that the TPU runs, or create the TPU with this one's: gcloud compute tpus tpu-vm"
-            " create NAME --version=tpu-vm-tf-VERSION"
+            text="Install the TensorFlow version that the TPU runs, or create the TPU with this version: gcloud compute tpus"
+            " tpu-vm create NAME --version=tpu-vm-tf-VERSION"
         )
         return
     known = tensorflow_tpu or context.framework_version or ""
     pair = tpu_packages(known) if known in tpus.LIBTPU_PINS or known == tpus.LATEST_TENSORFLOW_TPU else tpu_packages()
     fix = Fix(
-        text=f"Install the libtpu that fits tensorflow-tpu {tensorflow_tpu}" if tensorflow_tpu else "Install a pair that fits",
+        text=f"Install the libtpu that matches tensorflow-tpu {tensorflow_tpu}" if tensorflow_tpu else "Install a matching pair",
         command=context.pip(*(pair[1:] if tensorflow_tpu else pair)),
     )
     yield from runtimes(context, fix)

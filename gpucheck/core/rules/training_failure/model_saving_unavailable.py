@@ -4,7 +4,7 @@ Symptom:
     ImportError: This requires the h5py module. You can install it via `pip install h5py`
     - Training works, and the first checkpoint fails: ModelCheckpoint, model.save or model.save_weights.
 Cause:
-    Keras stores weights with h5py, in .keras files too. It ignores an error of `import h5py` when it starts, and raises an
+    Keras stores weights with h5py, also in .keras files. It ignores an error of `import h5py` when it starts, and raises an
     exception only when a model is saved, which may be hours later. h5py is not installed, or it was built for another Python, processor
     or NumPy.
 Verify:
@@ -28,7 +28,7 @@ from gpucheck.core.repairs.context import Context
 @rule(
     severity=Severity.WARNING,
     scope=Scope.ENVIRONMENT,
-    first_check="the exception of import h5py",
+    first_check="the exception that import h5py raises",
 )
 def check(keras: Keras, context: Context) -> Finding | Skip | None:
     """Report the error of h5py in the process that imported Keras."""

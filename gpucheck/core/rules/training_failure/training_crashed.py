@@ -146,7 +146,7 @@ def _killed(crash: Crash, limits: Limits | None, context: Context) -> Finding:
     """Return the finding about SIGKILL, which the kernel, a batch system or a user may have sent."""
     limited, evidence = "", crash.evidence
     if limits is not None and limits.cpu_seconds is not None:
-        limited = f"; this process may use {limits.cpu_seconds} s of processor time (ulimit -t)"
+        limited = f"; this process is limited to {limits.cpu_seconds} s of processor time (ulimit -t)"
         evidence = (*evidence, *saw(limits, "cpu_seconds"))
     return Finding(
         summary=f"{crash.subject} was killed{crash.where} by SIGKILL, sender unknown{limited}.",
@@ -167,8 +167,8 @@ def repairs(
     """Find the cause of the crash, or the sender of the signal.
 
     Args:
-        context: where.
-        text: the last words of the process, if they say why.
+        context: the machine to repair.
+        text: the last lines of the process, if they explain the crash.
         signal: the signal that ended it: "SIGSEGV".
         without: arguments of env that start a process without added libraries.
         called: whether the crashing call is known.
@@ -180,14 +180,14 @@ def repairs(
     if "num_threads" in text:
         yield Fix(text=f"Let TensorFlow choose its number of threads: {THREADS} must not be negative", command=f"unset {THREADS}")
     if signal == "SIGBUS":
-        yield Fix(text="Free space on a full disk or in /dev/shm, and install again what a truncated file belongs to")
+        yield Fix(text="Free space on a full disk or in /dev/shm, and reinstall the package that a truncated file belongs to")
         yield Fix.look("Check which one is full", "df -h /dev/shm /tmp .")
     yield Fix(text="If nothing else explains it, install the framework and its libraries in a new environment")
     if without:
-        yield Fix.look("Try without the libraries that variables add", f"env {without} gpucheck -v")
+        yield Fix.look("Try without the libraries that environment variables add", f"env {without} gpucheck -v")
     if not called:
         yield Fix.look("Find the call in which your program crashes", "python -X faulthandler TRAIN.py")
-    yield Fix.look("Read the kernel's messages about it", "sudo dmesg | tail -n 50")
+    yield Fix.look("Read the kernel's messages about the crash", "sudo dmesg | tail -n 50")
 
 
 def _end_of_kills(limited: bool) -> Fixes:
@@ -196,6 +196,6 @@ def _end_of_kills(limited: bool) -> Fixes:
         yield Fix(text=text, command="ulimit -t unlimited")
     yield Fix(text="Check in the batch system, container runtime or cluster why it ended the job (time limit, preemption)")
     yield Fix.look(
-        "Check whether the kernel's log names it (the kernel logs every process that it kills to free memory)",
+        "Check whether the kernel's log lists the process (the kernel logs every process that it kills to free memory)",
         "sudo dmesg | tail -n 50",
     )

@@ -9,11 +9,11 @@ Symptom:
     - gpucheck --full: the experiment memory_after_clear failed
 Cause:
     The job trains gpucheck's own small model. An exception means that TensorFlow, Keras or one of their libraries does not work
-    on this machine, in a way that no other page covers. Start with the message of the exception.
+    on this machine, in a way that no other diagnosis covers. Start with the message of the exception.
     If all jobs passed and only an experiment of --full failed, this is a warning: models train here, but something else does not
     work as documented (memory is not freed, an out-of-memory error can't be caught, replicas compute a different loss).
-    In a log it means that a kernel on the GPU read beyond its memory or failed an assertion: mostly because of a label or an index
-    that is out of range; or that the data and the model have different shapes.
+    In a log, it means that a kernel on the GPU read beyond its memory or failed an assertion, mostly because a label or an index
+    is out of range. It can also mean that the shapes of the data and the model don't match.
 Verify:
     gpucheck: all runs passed.
 Unless:
@@ -119,7 +119,7 @@ def _xla(training: Training, context: Context) -> Finding | None:
 
 
 def _failed_experiments(training: Training) -> list[int]:
-    """The indices of the failed experiments."""
+    """Return the indices of the failed experiments."""
     return [place for place, experiment in enumerate(training.experiments) if experiment.status == "failed"]
 
 
@@ -167,10 +167,10 @@ def repairs(
     name: str = "",
     function: str = "",
 ) -> Fixes:
-    """Follow the message; in a log, it is of a kernel with an illegal access, or an error of the program.
+    """Follow the message; in a log, it is about a kernel with an illegal access, or an error in the program.
 
     Args:
-        context: where.
+        context: the machine to repair.
         xla: whether only XLA-compiled training failed.
         experiments: the failed ones of --full.
         own_model: whether gpucheck's own training failed.
@@ -211,7 +211,7 @@ def _of_own_model(xla: bool, experiments: tuple[Experiment, ...]) -> Fixes:
 
 
 def _of_module(context: Context, module: str) -> Fixes:
-    """Install the package that has a module; a module without a known package may be a file of the user's."""
+    """Install the package that contains a module; a module of no known package may be one of the user's files."""
     package = package_of(module)
     if package == "horovod":
         yield Fix(
@@ -225,13 +225,15 @@ def _of_module(context: Context, module: str) -> Fixes:
         yield _WITHOUT_MXNET
         return
     if package is not None:
-        yield Fix(text=f"Install the package that has the module {module}", command=context.pip(package))
+        yield Fix(text=f"Install the package that contains the module {module}", command=context.pip(package))
         return
     yield Fix(
-        text=f"If {module} is a file or folder of the program, start it from the folder that has it, or add that folder to PYTHONPATH"
+        text=f"If {module} is a file or folder of your program, start the program from the folder that contains it, or"
+        " add that to PYTHONPATH"
     )
     yield Fix(
-        text=f"Else install the package that has it: the program's README or requirements.txt names it, which may not be {module}"
+        text="Otherwise, install the package that contains it; the program's README or requirements.txt lists it, maybe by"
+        " another name"
     )
 
 
@@ -243,23 +245,23 @@ def _of_misfit(context: Context, package: str, name: str, function: str) -> Fixe
     if (name, function) == ("context", "compile"):
         yield _WITHOUT_MXNET
     elif asks and asks != package:
-        text = f"Install a {asks} that fits what is installed: it uses {what}, which is not there"
+        text = f"Install a version of {asks} that matches the installed packages: it uses {what}, which they don't have"
         others = [] if standard or not package else [lacks]
         yield Fix(text=text, command=context.pip("--upgrade", package_of(asks) or asks, *others))
         if standard:
             yield Fix(text="Or use an older Python, whose standard library still has it")
     elif function or standard:
-        yield Fix(text=f"Do without {what}, which the installed release does not have; its documentation names what replaced it")
+        yield Fix(text=f"Avoid {what}, which the installed release does not have; its documentation lists the replacement")
     else:
         yield Fix(
-            text=f"Use what the installed {lacks} has instead of {what}, or install a release of {lacks} that has it: an older one if it"
-            " was removed, as its release notes say, else a newer one"
+            text=f"Replace {what} with what the installed {lacks} has, or install a release of {lacks} that has it: an older one"
+            " if its release notes list it as removed, else a newer one"
         )
 
 
 def _of_kernel(context: Context) -> Fixes:
     """Yield the fixes for a kernel with an illegal access."""
     yield Fix(text="Check labels and indices: a number that is out of range makes a kernel read beyond its memory")
-    yield Fix.look("Run the program on the CPU, which names the line", f"CUDA_VISIBLE_DEVICES=-1 {context.python} TRAIN.py")
+    yield Fix.look("Run the program on the CPU, which reports the line", f"CUDA_VISIBLE_DEVICES=-1 {context.python} TRAIN.py")
     yield Fix.look("Make the error appear in the call that causes it", f"CUDA_LAUNCH_BLOCKING=1 {context.python} TRAIN.py")
     yield Fix(text="If different programs fail on the same GPU, test it", command=TEST_GPU.command, kind="look")

@@ -31,7 +31,7 @@ REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| 
 
 @rule(scope=Scope.CODE, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
-    """Report a run or a log line in which TensorFlow or Keras refuses a variable of another scope."""
+    """Report a run or a log line in which TensorFlow or Keras rejects a variable from another scope."""
     summary = "Something was created or used outside the scope of the strategy that trains it: {text}."
     failed, cause = log_causes.outcomes.failed_run(REFUSED), log_causes.cause("variable-outside-scope")
     text = failed.text if failed is not None else cause.events[0].text if cause is not None else ""
@@ -43,10 +43,10 @@ def repairs(context: Context, *, text: str = "") -> Fixes:
     """Use one strategy and its scope.
 
     Args:
-        context: where.
+        context: the machine to repair.
         text: the message.
     """
-    once = Fix(text="Create one strategy per program and pass it on: every call of its constructor creates another one")
+    once = Fix(text="Create one strategy per program and reuse it: every call of its constructor creates another one")
     inside = Fix(
         text="Create the model, the optimizer and the metrics, and load weights into them, under: with strategy.scope():"
     )
