@@ -27,7 +27,7 @@ _COMPLAINTS = (
 
 
 class GpuReport(msgspec.Struct, frozen=True):
-    """What the driver says about a GPU of this machine."""
+    """The driver's report about a GPU of this machine."""
 
     device: str | None  # "0000:3b:00.0"; None: unknown
     gpu: Gpu | None  # None: NVML does not list it
@@ -42,7 +42,7 @@ class GpuReport(msgspec.Struct, frozen=True):
 
     @property
     def code(self) -> int | None:
-        """The code of the Xid; None: it is no Xid."""
+        """The code of the Xid; None if this is not an Xid."""
         return None
 
 
@@ -54,7 +54,7 @@ class XidReport(GpuReport, frozen=True):
 
     @property
     def responds(self) -> bool:
-        """Whether NVML can talk to the GPU now."""
+        """Whether the GPU responds to NVML now."""
         return self.gpu is not None and self.gpu.result is None and self.gpu.problem is None
 
     @property
@@ -126,18 +126,18 @@ class Machine:
             self.listed |= dict(zip(free, nameless, strict=True))
 
     def faults(self, kernel_log: KernelLog) -> Iterator[tuple[int, str, XidReport]]:
-        """Messages about faults of these GPUs, with their indexes in the log. Links recover from Nonfatal ones by themselves."""
+        """Yield messages about faults of these GPUs, with their log indexes. Links recover from Nonfatal ones by themselves."""
         for place, event in enumerate(kernel_log.events):
             message, device = xid(event.code), event.device
             if message is None or message.fault is None or device is None or device not in self.addresses:
                 continue
             evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
-            severities = re.findall(r"\b(?:Fatal|Nonfatal)\b", event.text)  # the driver's own is behind the process's name
+            severities = re.findall(r"\b(?:Fatal|Nonfatal)\b", event.text)  # the driver's severity follows the process's name
             if message.fault != "nvlink" or severities[-1:] != ["Nonfatal"]:
                 yield place, device, XidReport(device, self.listed.get(device), evidence, message, event.text)
 
     def recovery_actions(self) -> dict[str, Demand]:
-        """NVML's recovery actions by address; unknown numbers are ignored."""
+        """Return NVML's recovery actions by address; unknown numbers are ignored."""
         return {
             device: Demand(device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"), RECOVERIES[gpu.recovery_action])
             for place, gpu in enumerate(self.gpus.gpus if self.gpus is not None else ())
@@ -146,7 +146,7 @@ class Machine:
         }
 
     def recovery_messages(self, kernel_log: KernelLog) -> dict[str, tuple[int, Demand]]:
-        """The latest Xid 154 of each GPU, with its index in the log."""
+        """Return the latest Xid 154 of each GPU, with its index in the log."""
         return {
             event.device: (
                 place,
@@ -161,7 +161,7 @@ class Machine:
     def complaints(
         self, kernel_log: KernelLog, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]
     ) -> tuple[Complaint, ...]:
-        """The latest of each kind and GPU, without those of GPUs that need no action. Only a message that names a GPU drains."""
+        """Return the latest of each kind and GPU, except for GPUs that need no action. Only a message that names a GPU drains."""
         well = {device for device, demand in actions.items() if demand.action is Action.IGNORE}
         latest: dict[tuple[str, str | None], Complaint] = {}
         for place, text in enumerate(kernel_log.nvrm):
@@ -178,7 +178,7 @@ class Machine:
     def _unknown(
         self, kernel_log: KernelLog, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]
     ) -> tuple[Complaint, ...]:
-        """The latest message of each GPU and unknown code: to look up, not a reason to drain the node."""
+        """Return the latest message of each GPU and unknown code: a code to look up, not a reason to drain the node."""
         latest = {
             (event.code, event.device): Complaint(
                 event.device,
@@ -195,7 +195,7 @@ class Machine:
         return tuple(latest.values())
 
     def switch_faults(self, kernel_log: KernelLog) -> tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...]:
-        """Fatal messages of the machine's NVSwitches, the latest of each code and switch."""
+        """Return the fatal messages of the machine's NVSwitches, the latest of each code and switch."""
         switches = {switch.address for switch in (self.pci.nvswitches if self.pci is not None else ())}
         latest = {
             (event.code, event.device): (event, saw(kernel_log, f"sxids[{place}].text", f"sxids[{place}].time"))

@@ -1,4 +1,4 @@
-"""What repairs depend on, on this machine."""
+"""The facts about this machine that repairs depend on."""
 
 from gpucheck.core.model import Request, combiner
 from gpucheck.core.probes.container import Container
@@ -26,7 +26,7 @@ def combine(
     environment: Environment | None,
     request: Request,
 ) -> Context:
-    """Combine the facts; each but the request may be missing, and repairs handle unknown values."""
+    """Combine the facts. Any of them except the request may be missing; repairs handle unknown values."""
     slurm = None if environment is None else "slurm" if "SLURM_JOB_ID" in environment.variables else ""
     return Context(
         framework=request.other_backend,

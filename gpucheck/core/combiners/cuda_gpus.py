@@ -20,7 +20,7 @@ class CapableGpu(msgspec.Struct, frozen=True):
 
 
 class CudaGpus(Fact, frozen=True, kw_only=True):
-    """These GPUs, as CUDA and NVML report them."""
+    """The GPUs that CUDA shows this process, as CUDA and NVML report them."""
 
     gpus: Gpus
     cuda: Cuda

@@ -1,6 +1,6 @@
 """The layers below CUDA: the PCI bus, the device files, the driver.
 
-The kernel module is not included: if the driver hangs, reading its files can hang too, and these layers must still be judged.
+The kernel module is not included: if the driver hangs, reading its files can hang too, and these layers must still be checked.
 """
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
@@ -46,7 +46,7 @@ class CudaStack(Fact, frozen=True, kw_only=True):
 
     @property
     def container_lacks_gpu(self) -> bool:
-        """Whether this container has no GPU: no device was passed in, or with Apptainer, which shares all devices, no library."""
+        """Whether this container has no GPU: no device was passed in, or no library with Apptainer, which shares all devices."""
         nodes = (self.device_nodes.control, self.device_nodes.uvm, *self.device_nodes.gpus)
         passed = self.wsl.dxg_present or any(node.present for node in nodes)
         return self.container.inside and not (passed and not self.container_lacks_driver) and not self.kernel_responds

@@ -39,7 +39,7 @@ def combine(
     tensorflow: TensorFlow | None,
     training: Training | None,
 ) -> Expected:
-    """Compare; an expectation of something that was not observed is unknown, not unmet."""
+    """Compare the expectations with the facts; if a fact is missing, the expectation is unknown, not unmet."""
     if request.expectations is None and request.promised is None:
         return Expected(given=False)
     from gpucheck.core.expectations import gpus as expected_gpus

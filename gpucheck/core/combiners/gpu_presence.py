@@ -36,8 +36,8 @@ def combine(request: Request, container: Container, pci: Pci, driver: Driver, cu
 def _present(request: Request, container: Container, pci: Pci, driver: Driver, cuda: Cuda) -> bool | None:
     """Whether this process has a GPU.
 
-    A container shows its host's PCI bus, which proves nothing. A GPU that was passed to a virtual machine does not count.
-    With --allow-cpu, GPUs do not count if all are hidden from CUDA on purpose.
+    A container shows its host's PCI bus, which proves nothing. A GPU that was passed to a virtual machine is
+    ignored. With --allow-cpu, GPUs are ignored if all of them are hidden from CUDA on purpose.
     """
     if cuda.device_count:
         return True

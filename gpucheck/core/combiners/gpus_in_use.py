@@ -14,7 +14,7 @@ class GpusInUse(Fact, frozen=True, kw_only=True):
     used: tuple[tuple[int, Gpu], ...]  # with their indexes in ``Gpus.gpus``
 
     def device_name(self, gpu: Gpu) -> str:
-        """TensorFlow's name of that GPU, "GPU:0", numbered in CUDA's order."""
+        """Return TensorFlow's name of that GPU, "GPU:0", numbered in CUDA's order."""
         for device in self.cuda.devices if self.cuda is not None else ():
             if device.pci_address is not None and device.pci_address == gpu.pci_address:
                 return f"GPU:{device.ordinal}"

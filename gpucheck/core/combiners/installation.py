@@ -14,4 +14,4 @@ class Installation(Fact, frozen=True, kw_only=True):
     context: Context
 
 
-combine = combiner(Installation)  # without the packages it is unknown what is missing
+combine = combiner(Installation)  # without the packages, it is unknown which are missing

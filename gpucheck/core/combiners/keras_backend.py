@@ -23,7 +23,7 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str | None:
-        """ "jax", or an unsupported name; None: none is configured. Before the import of Keras, only KERAS_BACKEND counts."""
+        """ "jax", or an unsupported name; None: none is configured. Until Keras is imported, only KERAS_BACKEND is used."""
         return self.backend.name if self.backend is not None else self.environment.variables.get("KERAS_BACKEND")
 
     @property
@@ -53,7 +53,7 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
 
 
 def missing_packages(packages: Packages, backend: str) -> list[str]:
-    """The missing packages of a backend."""
+    """Return the missing packages of a backend."""
     present = {package.name for package in packages.others}
     absent = [name for name in tables.PACKAGES[backend] if name not in present]
     return absent if packages.keras is not None else ["keras", *absent]

@@ -1,4 +1,4 @@
-"""The causes that this run's own log names, unless a training job of this run disproves them."""
+"""The causes that this run's own log reports, unless a training job of this run disproves them."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun, combiner
 from gpucheck.core.repairs.context import Context
 
-if TYPE_CHECKING:  # --quick, which reads no log, would pay for all causes
+if TYPE_CHECKING:  # --quick, which reads no log, would import all causes
     from gpucheck.core.logs.causes.cause import Cause
 
 
@@ -27,17 +27,17 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         return any(is_kernel_fault(event) for event in self.outcomes.events)
 
     def cause(self, code: str) -> "Cause | None":
-        """The cause with that code; None if all training jobs of this run passed."""
+        """Return the cause with that code; None if all training jobs of this run passed."""
         return None if self.outcomes.all_passed else self.causes.get(code)
 
     def evidence(self, cause: "Cause | None") -> tuple[Evidence, ...]:
-        """The log lines that show a cause."""
+        """Return the log lines that show a cause."""
         cited = cause.events if cause is not None else ()
         places = [self.outcomes.events.index(event) for event in cited if event in self.outcomes.events]
         return tuple(item for place in places for item in self.outcomes.saw_event(place))
 
     def evidence_of(self, code: str, pattern: str) -> tuple[Evidence, ...] | None:
-        """The evidence of a cause: a failed run whose reason matches, else the log's lines; None if there is neither."""
+        """Return the evidence of a cause: a failed run whose reason matches, else the log's lines; None if there is neither."""
         failed, cause = self.outcomes.failed_run(pattern), self.cause(code)
         if failed is None and cause is None:
             return None
@@ -53,14 +53,14 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         on: Callable[[TrainingRun], bool] = lambda run: True,
         severity: Severity | None = None,
     ) -> Finding | None:
-        """The finding from a failed run whose reason matches, else from the log; None if there is neither.
+        """Return the finding from a failed run whose reason matches, else from the log; None if there is neither.
 
         Args:
             code: of the cause.
             pattern: matches the failure's reason.
             summary: for a failed run, with the placeholders {run} and {text}.
             fix: for both; read once.
-            on: which runs count.
+            on: selects the runs to consider.
             severity: for a failed run; None: the rule's own.
         """
         failed = self.outcomes.failed_run(pattern, on)
@@ -71,11 +71,11 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         return self.finding(cause, fix) if cause is not None else None
 
     def repaired(self, cause: "Cause", repairs: Callable[..., Iterable[Fix]], context: Context) -> Finding:
-        """The cause as a finding, with the repairs for the values in its lines."""
+        """Return the cause as a finding, with the repairs for the values in its lines."""
         return self.finding(cause, repairs(context, **cause.values(repairs.__kwdefaults__ or ())))
 
     def finding(self, cause: "Cause", fix: Iterable[Fix]) -> Finding:
-        """The cause as a finding."""
+        """Return the cause as a finding."""
         return Finding(
             summary=cause.summary,
             evidence=self.evidence(cause),

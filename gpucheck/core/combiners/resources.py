@@ -23,7 +23,7 @@ class Resources(Fact, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]  # of ``free_bytes``
 
     def refused_by_limit(self, *kinds: str) -> Failure | None:
-        """The first allocation, or event of these kinds, that the limit on the address space refused.
+        """Return the first allocation, or event of these kinds, that the limit on the address space refused.
 
         None if main memory may have run out instead: its free part is not larger than the limit, or one of them is unknown.
         """

@@ -73,7 +73,7 @@ class Scaling(Fact, frozen=True, kw_only=True):
 
 @combiner
 def combine(training: Training, outcomes: TrainingOutcomes, used: GpusInUse | None) -> Scaling:
-    """Compute the efficiency of each run; logical CPU devices share cores and do not count."""
+    """Compute the efficiency of each run; logical CPU devices share cores and are ignored."""
     together = [
         (place, run)
         for place, run in enumerate(training.runs)

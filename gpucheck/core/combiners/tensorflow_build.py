@@ -93,7 +93,7 @@ def _built_with_cuda(installation: Installation, system: System | None, tensorfl
         return tensorflow.built_with_cuda
     installed = installation.packages.tensorflow
     if installed is None or installation.interpreter.environment == "conda" or "+" in installed.version:
-        return None  # conda-forge and NVIDIA build their own under the same name
+        return None  # conda-forge and NVIDIA publish their own builds under the same name
     if "cpu" in installed.name or "intel" in installed.name:
         return False
     if installed.name != "tensorflow" or system is None:

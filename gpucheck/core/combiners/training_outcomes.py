@@ -61,7 +61,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         return Skip("no training job and no log to check") if self.training is None and self.log is None else None
 
     def trained_on_gpu(self, *, compiled: bool = False) -> bool:
-        """Whether a job passed on a GPU, which proves all layers below it. ``compiled``: with a step compiled by XLA."""
+        """Whether a job passed on a GPU, which shows that all layers below it work. ``compiled``: with a step compiled by XLA."""
         return any(on_gpu(run) and (not compiled or _compiled_by_xla(run)) for run in self.passed)
 
     def failure(
@@ -71,7 +71,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         on: Callable[[TrainingRun], bool] = lambda run: True,
         where: Callable[[Event], bool] = lambda event: True,
     ) -> Failure | Skip | None:
-        """The first failed run whose reason matches, else the first unresolved log event of these kinds.
+        """Return the first failed run whose reason matches, else the first unresolved log event of these kinds.
 
         None if all jobs passed: an alarming log line is then not a failure.
         """
@@ -83,33 +83,33 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         return self.skip
 
     def failed_run(self, pattern: str, on: Callable[[TrainingRun], bool] = lambda run: True) -> Failure | None:
-        """The first failed run whose reason matches."""
+        """Return the first failed run whose reason matches."""
         for place, run in enumerate(self.runs):
             if run.status == "failed" and on(run) and re.search(pattern, run.reason or ""):
                 return Failure(short(run.reason or ""), self.saw_run(place, "devices", "reason"), run.devices, run)
         return None
 
     def saw_run(self, place: int, *fields: str) -> tuple[Evidence, ...]:
-        """Evidence from a job."""
+        """Return evidence from a job."""
         return saw(self.training, *(f"runs[{place}].{field}" for field in fields))
 
     def saw_event(self, place: int) -> tuple[Evidence, ...]:
-        """A log line as evidence."""
+        """Return a log line as evidence."""
         return saw(self.log, f"events[{place}].text")
 
     def saw_events(self, *kinds: str) -> tuple[Evidence, ...]:
-        """All log lines of these kinds, resolved or not, as further evidence."""
+        """Return all log lines of these kinds, resolved or not, as further evidence."""
         return tuple(item for place, event in enumerate(self.events) if event.kind in kinds for item in self.saw_event(place))
 
     def figures(self, name: str, devices: Collection[str]) -> tuple[int, dict[str, float | None]]:
-        """An experiment's index in ``Training.experiments`` and its figures if it passed on these devices, else no figures."""
+        """Return the index and figures of an experiment that passed on these devices; else -1 and no figures."""
         for place, experiment in enumerate(self.training.experiments if self.training is not None else ()):
             if experiment.name == name and experiment.status == "passed" and set(experiment.devices) == set(devices):
                 return place, experiment.figures
         return -1, {}
 
     def saw_figures(self, place: int, *names: str) -> tuple[Evidence, ...]:
-        """Figures of an experiment as evidence."""
+        """Return figures of an experiment as evidence."""
         return saw(self.training, *(f"experiments[{place}].figures.{name}" for name in names))
 
 
@@ -119,7 +119,7 @@ def on_gpu(run: TrainingRun) -> bool:
 
 
 def label(run: TrainingRun) -> str:
-    """'mirrored on GPU:0-7 in mixed_float16', 'one_device on GPU:0 with JAX'."""
+    """Return 'mirrored on GPU:0-7 in mixed_float16', or 'one_device on GPU:0 with JAX'."""
     precision = "" if run.precision == "float32" else f" in {run.precision}"
     framework = "" if run.backend == "tensorflow" else f" with {TITLES[run.backend]}"
     return f"{run.strategy}{' on ' + devices(run.devices) if run.devices else ''}{precision}{framework}"

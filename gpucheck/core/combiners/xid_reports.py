@@ -35,7 +35,7 @@ class XidReports(Fact, frozen=True, kw_only=True):
     unread: str | None = None  # why recent messages may be missing
 
     def logged(self, fault: str) -> list[XidReport]:
-        """The reports of a fault in the run's own log."""
+        """Return the reports of a fault in the run's own log."""
         events = self.log.events if self.log is not None else ()
         return [
             XidReport(event.fields.get("device"), None, saw(self.log, f"events[{events.index(event)}].text"), message, event.text)
@@ -43,15 +43,15 @@ class XidReports(Fact, frozen=True, kw_only=True):
         ]
 
     def of(self, fault: str) -> list[XidReport]:
-        """The reports of a fault: see ``Xid.fault``."""
+        """Return the reports of a fault: see ``Xid.fault``."""
         return [report for report in self.reports if report.xid.fault == fault]
 
     def demand(self, gpu: Gpu | None) -> Demand | None:
-        """The driver's demand for a GPU; None if it has none."""
+        """Return the driver's demand for a GPU; None if there is none."""
         return self.demands.get(self.addresses.get(gpu.index, "")) if gpu is not None else None
 
     def action(self, reports: Iterable[XidReport]) -> Action:
-        """The strongest action of these reports; for each, the driver's demand if there is one, else that of the message."""
+        """Return the strongest action of these reports: for each, the driver's demand if there is one, else the message's."""
         return Action.strongest(
             demand.action if (demand := self.demand(report.gpu)) is not None else report.action for report in reports
         )
@@ -62,22 +62,22 @@ class XidReports(Fact, frozen=True, kw_only=True):
 
 
 def codes(reports: Iterable[GpuReport]) -> str:
-    """The codes as an argument of repairs: '79,119'."""
+    """Return the codes as an argument of repairs: '79,119'."""
     return ",".join(dict.fromkeys(str(report.code) for report in reports if report.code is not None))
 
 
 def devices(reports: Iterable[GpuReport]) -> str:
-    """The addresses as an argument of repairs: '0000:3b:00.0'."""
+    """Return the addresses as an argument of repairs: '0000:3b:00.0'."""
     return ",".join(dict.fromkeys(report.device for report in reports if report.device is not None))
 
 
 def cited(reports: Iterable[GpuReport]) -> tuple[Evidence, ...]:
-    """The evidence: lines of the kernel's log, and values from NVML."""
+    """Return the evidence: lines of the kernel's log, and values from NVML."""
     return tuple(item for report in reports for item in report.evidence)
 
 
 def affected(reports: Iterable[GpuReport]) -> tuple[str, ...]:
-    """'GPU 3', for those that NVML lists."""
+    """Return the labels, 'GPU 3', of the GPUs that NVML lists."""
     return tuple(dict.fromkeys(report.gpu.label for report in reports if report.gpu is not None))
 
 
@@ -89,14 +89,14 @@ def finding(
     context: Context,
     sources: Sequence[GpuReport] = (),
 ) -> Finding:
-    """The finding about the GPUs that these reports name.
+    """Return the finding about the GPUs in these reports.
 
     Args:
         summary: of the finding.
         reports: about the GPUs.
-        action: with the hardware.
+        action: the hardware action.
         repairs: of the rule.
-        context: where.
+        context: the machine to repair.
         sources: further reports that show it.
     """
     return Finding(
@@ -112,7 +112,7 @@ def finding(
 def combine(
     kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, container: Container | None, log: Log | None
 ) -> XidReports:
-    """Decode the messages. A container may see its host's log and PCI bus, so there only the GPUs that NVML lists count.
+    """Decode the messages. A container may see its host's log and PCI bus, so only the GPUs that NVML lists are used there.
 
     Xids that programs cause themselves (13, 31, 43, 45) are not faults of the machine.
     """
