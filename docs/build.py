@@ -31,8 +31,9 @@ DOCS = pathlib.Path(__file__).resolve().parent
 INTRODUCTION = """\
 # Diagnoses
 
-One code names one root cause. `gpucheck explain CODE` prints a page, `gpucheck rules` this table. A code is never renamed.
-To find a message of a log, search this site for it, or type `gpucheck explain FILE` or `gpucheck explain "MESSAGE"`.
+Each code stands for one root cause, and is never renamed. `gpucheck explain CODE` prints a page, and `gpucheck rules` this table.
+To find the cause of an error message, search this site for it, or run `gpucheck explain "MESSAGE"`. For a log, run
+`gpucheck explain FILE`.
 
 """
 
@@ -40,7 +41,7 @@ To find a message of a log, search this site for it, or type `gpucheck explain F
 COMMANDS = """\
 # Commands
 
-What `gpucheck COMMAND --help` prints. `gpucheck` alone is `gpucheck check`.
+The output of `gpucheck COMMAND --help` for every command. `gpucheck` alone is `gpucheck check`.
 """
 EXAMPLES = {  # recorded outputs, below ../tests
     "gpucheck check": "golden/reports/cuda-libraries-unreachable/terminal.txt",
@@ -55,7 +56,7 @@ LINT = """\
 `gpucheck lint` finds these mistakes in training scripts and notebooks, without running them.
 `gpucheck explain CODE` prints a page.
 
-| code | severity | what |
+| code | severity | mistake |
 | --- | --- | --- |
 """
 
@@ -95,7 +96,7 @@ def example(command: str) -> str:
     return (
         ""
         if path is None
-        else f"\nFor example, in a test:\n\n{block((DOCS.parent / 'tests' / path).read_text(encoding='utf-8'))}"
+        else f"\nExample output, from a test:\n\n{block((DOCS.parent / 'tests' / path).read_text(encoding='utf-8'))}"
     )
 
 

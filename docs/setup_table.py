@@ -22,7 +22,7 @@ gpucheck setup --with jax --with torch          # TensorFlow, JAX and PyTorch in
 gpucheck setup --format dockerfile              # or json, requirements, pyproject, conda, pixi
 ```
 
-It also says how much is downloaded, how to activate and remove the environment, whether an installed TensorFlow fits already,
+It also prints how much is downloaded, how to activate and remove the environment, whether an installed TensorFlow already works,
 and what to change in the requirements.txt, pyproject.toml, environment.yml, pixi.toml, Pipfile or lock file of the current
 folder.
 
@@ -34,25 +34,25 @@ folder.
 | driver, Python | `driver 535`, `driver=470.57`, `Python 3.12` |
 | system | `Ubuntu 22.04`, `RHEL 8`, `glibc 2.28`, `Alpine`, `WSL2`, `Windows 11`, `MacBook M2`, `aarch64` |
 
-An unknown word is an error. A property that is not given is assumed to be typical, and the answer names it:
+An unknown word is an error. If you don't give a property, a typical value is assumed, and the answer says so:
 `Depends on: glibc (2.17 or newer)`.
 
-The packages of `tensorflow[and-cuda]` contain CUDA and cuDNN: no CUDA toolkit is needed on the machine. Its driver is:
-no package contains it.
+The packages of `tensorflow[and-cuda]` contain CUDA and cuDNN, so the machine needs no CUDA toolkit. It does need the NVIDIA
+driver, which no package contains.
 
-`--apply` creates a new folder and changes nothing else. It uses uv if that is installed, else venv and pip. It succeeds only
-after gpucheck has trained in the environment. An error, `--timeout` or Ctrl-C before that leaves nothing behind.
+`--apply` creates a new folder and changes nothing else. It uses uv if it is installed, else venv and pip. It succeeds only
+after gpucheck has trained in the environment. After an error, `--timeout` or Ctrl-C, the folder is removed.
 
 uv and pip read your own settings (`~/.config/uv/uv.toml`, `pip.conf`) and variables (`UV_*`, `PIP_*`, with absolute paths).
-They do not read a project's `uv.toml` or `[tool.uv]`: they start in `/`, because in a shared folder another user may have
-written those files.
+They do not read a project's `uv.toml` or `[tool.uv]`: they start in `/`, because another user may have
+written those files in a shared folder.
 
-A release with a known defect is listed after one without. TensorFlow 2.21 does not search the folder of libcusolver.so.11. With a
-GPU, 2.20 is the first choice, and 2.21 is listed with the variable that it needs. On the CPU 2.21 is the first choice.
+A release with a known defect is listed after those without. TensorFlow 2.21 does not search the folder of libcusolver.so.11. So
+with a GPU, 2.20 is the first choice, and 2.21 is listed with the variable that it needs. On the CPU, 2.21 is the first choice.
 
-## Answers
+## Which TensorFlow for which driver, GPU and Python
 
-This table is generated from the tables in `gpucheck/core/compat`. A driver of three digits means its whole branch.
+This table is generated from the tables in `gpucheck/core/compat`. A driver with three digits means the whole branch.
 
 | driver | compute capability | Python | system | answer | newer releases |
 | --- | --- | --- | --- | --- | --- |

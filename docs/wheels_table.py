@@ -10,10 +10,10 @@ from gpucheck.core.compat.wheels import Wheel
 INTRODUCTION = """\
 # GPUs and drivers of each wheel
 
-The first driver with which a GPU can use all code in a wheel. It is read from the wheels on PyPI, without a GPU: each library
-contains fat binaries, with machine code and PTX for some compute capabilities.
+This table shows the oldest driver with which a GPU can use all code in a wheel. It is read from the wheels on PyPI, without a
+GPU: each library contains fat binaries, with machine code and PTX for some compute capabilities.
 
-- **525.60.13**: most of the code for this GPU is machine code. The driver has to support the wheel's CUDA.
+- **525.60.13**: most of the code for this GPU is machine code. The driver must support the wheel's CUDA version.
 - *555*: most of it is PTX, and the driver compiles it at first use. A driver can't compile PTX that is newer than itself.
   Three digits are a driver branch, on Linux.
 - –: no code for this GPU.
@@ -25,14 +25,15 @@ The table shows what a wheel contains. On compute capability 10.0 and newer, Ten
 
 """
 _NEEDS = """\
-glibc and libstdc++ (GLIBCXX) are the newest symbol versions in its libraries. A wheel's tag can require more than that.
+The columns glibc and libstdc++ (GLIBCXX) show the newest symbol versions in the wheel's libraries. A wheel's tag can require
+newer ones.
 
 """
 _PAIRS = """\
-What `gpucheck setup --with jax` and `--with torch` combine on one GPU (Linux, x86_64) was resolved with uv, and the libraries in
-the resolved wheels were read. *linked* counts the functions that one library needs of another to be loaded, *called* those that
-TensorFlow and JAX call in libraries which they open at run time: if one is absent, the call returns an error. PyTorch's own index
-is replaced by the packages that its build pins, and by torch from PyPI.
+The combinations of `gpucheck setup --with jax` and `--with torch` on one GPU (Linux, x86_64) were resolved with uv, and the
+libraries in the resolved wheels were read. *linked* is the number of functions that one library needs from another to be loaded.
+*called* is the number of functions that TensorFlow and JAX call in libraries that they open at run time; if one is absent, the
+call returns an error. PyTorch's own index is replaced by the packages that its build pins, and by torch from PyPI.
 
 `python tools/check_symbols.py` checks them again; the data is `tools/pairs.json`.
 

@@ -91,7 +91,7 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
             "style",
             type=click.Choice(list(FORMATS)),
             default="terminal",
-            show_default=f"as --output's name ends ({', '.join(OF_SUFFIX)}), else terminal",
+            show_default=f"from the suffix of --output ({', '.join(OF_SUFFIX)}), else terminal",
             metavar="FORMAT",
             help=f"One of: {', '.join(FORMATS)}.",
         ),
@@ -100,7 +100,7 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
             "target",
             type=FilePath(dir_okay=False),
             metavar="FILE",
-            help="Write the report here, whole or not at all.",
+            help="Write the report to this file, atomically.",
         ),
         click.option(
             "--report",
@@ -108,24 +108,27 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
             type=ReportFile(),
             multiple=True,
             metavar="FORMAT=FILE",
-            help="Write another report here, whole or not at all; may be repeated.",
+            help="Also write a report in this format to this file. May be repeated.",
         ),
         click.option(
             "--redact/--no-redact",
             "redacting",
             default=None,
-            help="Aliases for hosts, users, homes, UUIDs, serials, addresses, secrets. [default: in brief, markdown and html]",
+            help="Replace hosts, users, home folders, UUIDs, serial numbers, addresses and secrets with aliases."
+            "  [default: in brief, markdown and html]",
         ),
         click.option(
             "--exit-style",
             type=click.Choice(styles),
             default="default",
             show_default=True,
-            help="Whose exit codes: gpucheck's, Nagios', node-problem-detector's, Docker's health check's"
-            f"{', a Prolog of Slurm.' if 'slurm' in styles else '.'}",
+            help="Exit codes to use: gpucheck's own, or those for Nagios, node-problem-detector"
+            f"{', Docker health checks or a Slurm Prolog.' if 'slurm' in styles else ' or Docker health checks.'}",
         ),
         COLOR,
-        click.option("-v", "--verbose", is_flag=True, help="Also what was ruled out, what was not checked and why, and timings."),
+        click.option(
+            "-v", "--verbose", is_flag=True, help="Also show what was ruled out, what was not checked and why, and timings."
+        ),
     )
 
     def decorate(command: Command) -> Command:

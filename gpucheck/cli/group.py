@@ -126,9 +126,9 @@ def _version(context: click.Context, option: click.Parameter, wanted: bool) -> N
 )
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Will this machine train Keras on every device it has? If not: the one root cause, and what to type.
+    """Can this machine train Keras on every device it has? If not, print the root cause and the commands that fix it.
 
-    `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict could be reached.
+    `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict.
     """
     context.obj = context.obj or TimeLimit(time.monotonic())
     with contextlib.suppress(StopIteration, ValueError):  # before the search for settings; the option reports a wrong value

@@ -16,10 +16,10 @@ from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 EXAMPLES = """\b
 Examples:
-  gpucheck                              will this machine train on every GPU it has?
+  gpucheck                              can this machine train on every GPU it has?
   gpucheck --quick                      the same without importing TensorFlow
-  gpucheck --allow-cpu                  a machine without an accelerator is fine
-  gpucheck --python .venv/bin/python    examine another environment
+  gpucheck --allow-cpu                  accept a machine without an accelerator
+  gpucheck --python .venv/bin/python    check another environment
   gpucheck setup                        what to install on this machine
   gpucheck --format json --output report.json
   gpucheck --report html=report.html --report junit=report.xml
@@ -34,7 +34,12 @@ ADVANCED = frozenset(
         *("recorded", "opened", "soak_minutes", "color", "profile", "target_accuracy", "price"),
     }
 )
-COLOR = click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+COLOR = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="When to use color. NO_COLOR is honoured, too.",
+)
 _DEFAULT = r"default: (?:\((.*)\)(?=\])|(\d+)\.0\b)"  # click puts a text into parentheses
 DEPTHS = ("node", "quick", "default", "full")
 

@@ -33,7 +33,7 @@ PYTHON = click.option(
     type=Interpreter(),
     default=installation.interpreter,
     metavar="PATH",
-    help="Examine this interpreter's environment.  [default: gpucheck's own; with pipx, uv tool and uvx the active one's]",
+    help="Check the environment of this interpreter.  [default: gpucheck's own; with pipx, uv tool and uvx the active one]",
 )
 
 
@@ -51,20 +51,26 @@ def expect_option(text: str) -> Callable[[Any], Any]:
     return click.option("--expect", "expectations", type=kind, multiple=True, metavar="FILE.toml", help=text)
 
 
-_EXPECT = expect_option("Compare this machine with the expectations in a file; `gpucheck snapshot` writes one. May be repeated.")
+_EXPECT = expect_option(
+    "Check that this machine meets the expectations in a file; `gpucheck snapshot` writes one. May be repeated."
+)
 _OPTIONS = (
-    click.option("--quick", is_flag=True, help="Everything that needs no TensorFlow import: a fraction of a second."),
-    click.option("--full", is_flag=True, help="Also other precisions, XLA-compiled training and several workers."),
-    click.option("--allow-cpu", is_flag=True, help="A machine with no accelerator is fine (one with a broken one is not)."),
-    click.option("--no-smoke", is_flag=True, help="Examine TensorFlow, but train nothing."),
-    click.option("--strict", is_flag=True, help="Warnings fail too."),
+    click.option("--quick", is_flag=True, help="Run only the checks that don't import TensorFlow (a fraction of a second)."),
+    click.option(
+        "--full", is_flag=True, help="Also test other precisions, XLA-compiled training and several workers, and run experiments."
+    ),
+    click.option(
+        "--allow-cpu", is_flag=True, help="Accept a machine without an accelerator (but not one whose accelerator is broken)."
+    ),
+    click.option("--no-smoke", is_flag=True, help="Check TensorFlow, but don't train."),
+    click.option("--strict", is_flag=True, help="Treat warnings as faults."),
     click.option(
         "--timeout",
         type=SECONDS,
         default=None,
         is_eager=True,
         callback=set_limit,
-        help="Limit of the whole run, report included.  [default: 120, with --full 300]",
+        help="Time limit for the whole run, including the report.  [default: 120; with --full 300]",
     ),
     PYTHON,
     click.option(
@@ -79,17 +85,17 @@ _OPTIONS = (
     click.option(
         "--backend",
         type=click.Choice(TRAINING_BACKENDS),
-        help="Keras backend to test, instead of KERAS_BACKEND and keras.json; with jax and torch TensorFlow is not tested.",
+        help="Keras backend to test; overrides KERAS_BACKEND and keras.json. With jax or torch, TensorFlow is not tested.",
     ),
     click.option(
         "--logical-devices",
         type=click.IntRange(0, 64),
         default=0,
         metavar="N",
-        help="Split each GPU, or without one the CPU, into N logical devices and train on all of them.",
+        help="Split each GPU (without a GPU: the CPU) into N logical devices, and train on all of them.",
     ),
     click.option(
-        "--log-device-placement", is_flag=True, help="Show TensorFlow's own log of where each operation ran (standard error)."
+        "--log-device-placement", is_flag=True, help="Print TensorFlow's log of where each operation ran, on standard error."
     ),
 )
 

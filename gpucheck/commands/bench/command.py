@@ -44,7 +44,7 @@ Examples:
     multiple=True,
     metavar="NAME",
     type=click.Choice(STRATEGIES),
-    help="one_device, mirrored or tpu; others are reported as not measured.",
+    help="Strategy to measure: one_device, mirrored or tpu. Others are reported as not measured.",
 )
 @click.option(
     "--precision",
@@ -60,7 +60,7 @@ Examples:
     multiple=True,
     type=click.IntRange(1, 1 << 20),
     metavar="N",
-    help="Per replica. [default: 64, 8 on a CPU; with --model that of its data]",
+    help="Batch size per replica. [default: 64, 8 on a CPU; with --model that of its data]",
 )
 @click.option(
     "--global-batch-size",
@@ -68,7 +68,7 @@ Examples:
     multiple=True,
     type=click.IntRange(1, 1 << 30),
     metavar="N",
-    help="Of all replicas together, instead: the same training on any number of devices (strong scaling).",
+    help="Batch size of all replicas together: the same training on any number of devices (strong scaling).",
 )
 @click.option(
     "--steps-per-execution",
@@ -77,7 +77,9 @@ Examples:
     metavar="N",
     help="Steps that run without returning to Python, as in Model.compile.  [default: 1]",
 )
-@click.option("--devices", multiple=True, type=click.IntRange(1, 1024), metavar="N", help="How many. [default: one, and all]")
+@click.option(
+    "--devices", multiple=True, type=click.IntRange(1, 1024), metavar="N", help="How many devices. [default: 1, then all]"
+)
 @click.option(
     "--xla", type=click.Choice(["on", "off", "both"]), default="off", show_default=True, help="Compile the steps with XLA."
 )
@@ -85,20 +87,20 @@ Examples:
     "--steps",
     type=click.IntRange(1, 1_000_000),
     metavar="N",
-    help="Steps of an epoch. [default: a pass over the data; synthetic and --model: 50, 10 on a CPU]",
+    help="Steps per epoch. [default: a pass over the data; synthetic and --model: 50, 10 on a CPU]",
 )
 @click.option(
     "--epochs",
     type=click.IntRange(1, 100_000),
     metavar="N",
-    help="Epochs of each run. [default: 1; 20 at most to a target accuracy]",
+    help="Epochs per run. [default: 1; with --target-accuracy at most 20]",
 )
 @click.option(
     "--repeats",
     type=click.IntRange(1, 1000),
     default=3,
     show_default=True,
-    help="Measured runs; at least 3.",
+    help="Number of measured runs; at least 3.",
 )
 @click.option(
     "--price-per-hour",
@@ -110,14 +112,14 @@ Examples:
     "--target-accuracy",
     type=PositiveNumber(most=1.0),
     metavar="A",
-    help="Train until this accuracy on held-out samples (synthetic: training samples): 0 to 1.",
+    help="Train until this accuracy (0 to 1) on held-out samples; with synthetic data, on training samples.",
 )
 @click.option(
     "--data",
     default="synthetic",
     show_default=True,
     metavar="synthetic|cifar10|PATH.npz",
-    help="cifar10 is downloaded by Keras; a file holds x (n, 32, 32, 3) and y (n,), classes 0 to 9. A tenth is held out.",
+    help="Keras downloads cifar10; a file contains x (n, 32, 32, 3) and y (n,), classes 0 to 9. A tenth is held out.",
 )
 @click.option(
     "--model",
@@ -126,20 +128,18 @@ Examples:
     "tf.data.Dataset or arrays (x, y).",
 )
 @click.option("--allow-cpu", is_flag=True, help="Without a GPU, measure the CPU, split into logical devices.")
-@click.option(
-    "--timeout", type=SECONDS, default=600.0, show_default=True, help="Limit of the whole run; results so far are shown."
-)
+@click.option("--timeout", type=SECONDS, default=600.0, show_default=True, help="Time limit; the results so far are shown.")
 @PYTHON
 @click.option("--format", "style", type=click.Choice(FORMATS), default="terminal", show_default=True)
 @click.option(
-    "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
+    "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result to this file, atomically."
 )
-@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw a plot; requires the extra plot.")
+@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw a plot; needs the extra plot.")
 @click.option(
     "--profile",
     type=FilePath(file_okay=False),
     metavar="DIR",
-    help="Trace a few more steps for TensorBoard into this folder, and summarise them.",
+    help="Trace a few more steps, write the traces for TensorBoard to this folder, and summarise them.",
 )
 @COLOR
 @click.pass_obj
@@ -154,7 +154,7 @@ def bench(
     color: str,
     **options: Any,
 ) -> None:
-    """Measure how fast this machine trains a small Keras network, or yours, and what limits it.
+    """Measure how fast this machine trains a small Keras network (or your own), and what limits the speed.
 
     Each configuration is warmed up (reported separately), then measured at least three times on the same data from the same
     weights; the result is the median, with minimum and maximum. Nothing is estimated. Ctrl-C and SIGTERM keep the

@@ -35,21 +35,25 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.command(cls=Command, epilog=EXAMPLES)
 @request_options()
 @report_options(STYLES)
-@click.option("--brief", is_flag=True, help="Fifteen redacted lines to paste into an issue: the same as --format brief.")
-@click.option("--open", "opened", is_flag=True, help="Show the HTML page in the browser; not redacted (with --report: redacted).")
+@click.option(
+    "--brief", is_flag=True, help="Print at most fifteen redacted lines to paste into an issue. Same as --format brief."
+)
+@click.option(
+    "--open", "opened", is_flag=True, help="Open the HTML report in the browser. Redacted only with --report or --redact."
+)
 @click.option(
     "--replay",
     "recorded",
     type=Recorded(),
     metavar="REPORT",
-    help="Judge the facts of a JSON report again, instead of looking at this machine.",
+    help="Judge the facts of a JSON report again, instead of checking this machine.",
 )
 @click.option(
     "--soak",
     "soak_minutes",
     type=MINUTES,
     metavar="MINUTES",
-    help="Repeat computations on every device for so long, and compare their results bit by bit; adds to --timeout.",
+    help="Repeat computations on every device for this long, and compare the results bit by bit. Extends --timeout.",
 )
 @click.pass_obj
 def check(
@@ -61,7 +65,7 @@ def check(
     soak_minutes: float | None,
     opened: bool,
 ) -> None:
-    """Check this machine, and train on every device as the proof (the default command)."""
+    """Check this machine, and train briefly on every device (the default command)."""
     if brief and typed("style"):
         raise click.UsageError("--brief is --format brief, and can't be combined with --format")
     if soak_minutes is not None:

@@ -24,11 +24,11 @@ _ALSO = {
 
 @click.command(cls=Command)
 @click.argument("shell", type=click.Choice(list(_FILES)), required=False)
-@click.option("--install", is_flag=True, help="Write it to the file in which the shell looks for it.")
+@click.option("--install", is_flag=True, help="Write the script to the file where the shell looks for it.")
 def completion(shell: str | None, install: bool) -> None:
     """Print the shell's completion script, or install it. A new shell then completes commands, options and codes.
 
-    Without SHELL it is the one in the variable SHELL.
+    The default is the shell in the variable SHELL.
 
     \b
     Examples:

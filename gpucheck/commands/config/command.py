@@ -14,11 +14,11 @@ from gpucheck.cli.settings import Setting, Settings
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.pass_context
 def config(context: click.Context, style: str) -> None:
-    """Show the settings of a check that is run here, and where each comes from.
+    """Show the settings that a check in this folder uses, and where each comes from.
 
-    They come from [tool.gpucheck] of the nearest pyproject.toml, upwards from the current folder, and from GPUCHECK_*
-    variables. The command line wins, then the variables, then pyproject.toml. A pyproject.toml that another user may have
-    written is ignored, with a message on standard error.
+    Settings come from [tool.gpucheck] in the nearest pyproject.toml (in this folder or a parent), and from GPUCHECK_* variables.
+    The command line wins, then the variables, then pyproject.toml. A pyproject.toml that another user can have written is
+    ignored, with a message on standard error.
 
     \b
     Example of a pyproject.toml:

@@ -22,7 +22,7 @@ Examples:
   gpucheck env --shell fish | source
   gpucheck env --shell powershell | Out-String | Invoke-Expression
   gpucheck env --shell docker >> Dockerfile
-  gpucheck env --install                              with every activation of this virtual or conda environment
+  gpucheck env --install                              for each activation of this virtual or conda environment
   gpucheck run --repair -- python train.py            for one command only
 """
 
@@ -33,19 +33,19 @@ Examples:
     type=click.Choice(["sh", "fish", "powershell", "dotenv", "docker"]),
     default="sh",
     show_default=True,
-    help="Whose syntax: a shell's, a .env file's, a Dockerfile's.",
+    help="Syntax to print: for a shell, a .env file or a Dockerfile.",
 )
-@click.option("--apply-growth", is_flag=True, help="Also let TensorFlow take GPU memory as it needs it.")
-@click.option("--install", "action", flag_value="install", help="Write them into the environment's activation script.")
+@click.option("--apply-growth", is_flag=True, help="Also let TensorFlow allocate GPU memory only as needed.")
+@click.option("--install", "action", flag_value="install", help="Write the variables to the environment's activation script.")
 @click.option("--uninstall", "action", flag_value="uninstall", help="Remove what --install wrote.")
 @PYTHON
-@click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Limit of each of the checks.")
+@click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Time limit for each check.")
 @click.pass_obj
 def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
     """Print the fewest variables that let TensorFlow see and use the GPUs, each with its reason.
 
-    Nothing is printed if nothing is needed. The printed variables were tested: the quick checks ran again with them. Exit
-    code 0 if they then found no fault, else 1 (3: no verdict), with the reason on standard error.
+    Nothing is printed if no variable is needed. The variables are tested before they are printed: the quick checks run again
+    with them. Exit codes: 0 these checks found no fault, 1 a fault, 3 no verdict; the reason is on standard error.
     """
     from gpucheck.core.repairs.prove import growth, prove
     from gpucheck.core.system.shells import SHELLS

@@ -16,11 +16,11 @@ from gpucheck.core.reports import json
 EXAMPLES = """\b
 Examples:
   gpucheck --format json --output good.json      while the machine is healthy
-  gpucheck compare good.json                     this machine against it
+  gpucheck compare good.json                     compare this machine with it
   gpucheck compare good.json bad.json            two reports, of one machine or of two
   gpucheck compare expected.toml --format markdown
-  gpucheck compare fit1.json fit2.json           two trainings: Watch(report="fit1.json")
-  gpucheck compare expected.toml fit2.json       a training against the table [fit]
+  gpucheck compare fit1.json fit2.json           two training runs: Watch(report="fit1.json")
+  gpucheck compare expected.toml fit2.json       a training run with the table [fit]
 """
 SUMMARY = "the summary of a training"
 NO_BASELINE = (
@@ -32,11 +32,11 @@ NO_BASELINE = (
 @click.argument("baseline", type=FilePath(allow_dash=True))
 @click.argument("current", type=FilePath(allow_dash=True), required=False)
 @request_options(level=Level.QUICK, expect=False)
-@click.option("--node", is_flag=True, help="Check only this machine itself, like `gpucheck node`.")
-@click.option("--default", is_flag=True, help="Check this machine with TensorFlow and training, like `check`.")
+@click.option("--node", is_flag=True, help="Check only the machine itself, like `gpucheck node`.")
+@click.option("--default", is_flag=True, help="Also check TensorFlow and train, like `gpucheck check`.")
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
 @COLOR
-@click.option("-v", "--verbose", is_flag=True, help="Also what could not be compared, and why.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show what could not be compared, and why.")
 @click.pass_obj
 def compare(
     limit: TimeLimit,
@@ -47,13 +47,12 @@ def compare(
     color: str,
     verbose: bool,
 ) -> None:
-    """Show the differences from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
+    """Show the differences from BASELINE: a JSON report, or a file that `gpucheck snapshot` wrote.
 
-    Two summaries of trainings, as Watch(report="fit.json") writes them, can be compared, too; or one with the table [fit] of a
-    file of expectations.
+    CURRENT is a JSON report. Without it, this machine is checked (with --quick, unless a deeper level is given).
 
-    CURRENT is a JSON report; without it, this machine is checked (with --quick, unless a deeper level is given). Exit codes: 0
-    no differences; 1 differences; 2 a file can't be read, or is not a baseline because it expects nothing.
+    Also compares two summaries of training runs that Watch(report="fit.json") wrote, or one summary with the table [fit] of an
+    expectations file. Exit codes: 0 no differences; 1 differences; 2 a file can't be read, or BASELINE contains no expectations.
     """
     if baseline == current == "-":
         raise click.UsageError("only one of the two can come from standard input")

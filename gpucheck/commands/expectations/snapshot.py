@@ -41,23 +41,23 @@ START_SECONDS_MIN = 30.0
 
 EXAMPLES = """\b
 Examples:
-  gpucheck snapshot expected.toml            on the machine that is known to be good
-  gpucheck --expect expected.toml            on every machine that should be like it
-  gpucheck compare expected.toml             what is different here
+  gpucheck snapshot expected.toml            on a machine that is known to be good
+  gpucheck --expect expected.toml            on every machine that should match it
+  gpucheck compare expected.toml             what differs here
 """
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("file", type=FilePath(dir_okay=False, allow_dash=True))
 @request_options(expect=False)
-@click.option("--node", is_flag=True, help="Only the machine itself, like `gpucheck node`.")
-@click.option("--force", is_flag=True, help="Write it even if this machine has a fault, or no verdict.")
+@click.option("--node", is_flag=True, help="Check only the machine itself, like `gpucheck node`.")
+@click.option("--force", is_flag=True, help="Write the file even if this machine has a fault or no verdict.")
 @COLOR
 @click.pass_obj
 def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: str) -> None:
-    """Check this machine, and write its state as expectations to FILE ("-": standard output).
+    """Check this machine, and write its state to FILE as expectations ("-": standard output).
 
-    For a machine with a fault (exit code 1), or without a verdict (3), nothing is written.
+    Nothing is written for a machine with a fault (exit code 1) or without a verdict (3).
     """
     with output(file, limit.end) as target:
         report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _print_refusal(partial, file, color)])

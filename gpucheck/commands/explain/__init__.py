@@ -3,7 +3,7 @@
 COMMANDS = {
     "explain": (
         "gpucheck.commands.explain.command",
-        "Read a diagnosis' page, or find the root cause in a log or an error message.",
+        "Print the page of a diagnosis, or find the root cause in a log or an error message.",
     ),
     "rules": ("gpucheck.commands.explain.command", "List every diagnosis."),
 }

@@ -38,13 +38,15 @@ Rules = dict[str, Rule]  # by code
 )
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @COLOR
-@click.option("-v", "--verbose", is_flag=True, help="Also harmless lines that look like errors, and why.")
-@click.option("--redact", "redacting", is_flag=True, help="Aliases for hosts, users, addresses and secrets in a log's lines.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show lines that look like errors but are harmless, and why.")
+@click.option(
+    "--redact", "redacting", is_flag=True, help="Replace hosts, users, addresses and secrets in log lines with aliases."
+)
 @click.option(
     "--timeout",
     type=SECONDS,
-    show_default=f"{READ_SECONDS:g}, and none for -",
-    help="Limit for a log; the part read by then is explained.",
+    show_default=f"{READ_SECONDS:g}; none for -",
+    help="Time limit for a log; the part read by then is explained.",
 )
 @click.pass_obj
 def explain(
@@ -59,11 +61,11 @@ def explain(
 ) -> None:
     """Print the page of a diagnosis or a row of the troubleshooting table, or find the root cause in a log or an error message.
 
-    A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, journalctl, NCCL, Docker, Kubernetes or
-    Slurm, also compressed by gzip, xz or bzip2, or several of them in a tar or zip archive, which is read without extracting
-    it. The rules are the ones for a machine. Exit codes: 0 the page was printed, or the log was read, with or without a cause
-    (see --format json); 2 no such code or file and no known message, or it can't be read, or it is not text; 3 the result
-    could not be written.
+    A log can be any text, for example from TensorFlow, Keras, JAX, PyTorch, nvidia-smi, pip, dmesg, journalctl, NCCL, Docker,
+    Kubernetes or Slurm. It may be compressed (gzip, xz, bzip2). A tar or zip archive may contain several logs; it is read
+    without extracting it. The diagnoses are the same as for a machine. Exit codes: 0 the page was printed or the log was read,
+    whether or not a cause was found (see --format json); 2 unknown code, file or message, or the file is unreadable or not text;
+    3 the result could not be written.
 
     \b
     Examples:

@@ -57,7 +57,7 @@ class Group(Command, click.Group):
 
 @click.group(cls=Group)
 def fleet() -> None:
-    """Check many nodes at once: merge their reports by root cause, configuration and speed."""
+    """Check many nodes, train on them together, or merge their reports by root cause, version and speed."""
 
 
 @fleet.command(cls=Command, epilog=EXAMPLES, short_help="Merge the JSON reports of nodes.")
@@ -66,16 +66,16 @@ def fleet() -> None:
     "--nodes",
     type=HostList(),
     metavar="HOSTLIST",
-    help='The nodes that should have a report: "gpu[001-128],login1". Missing ones are listed.',
+    help='Expected nodes: "gpu[001-128],login1". Those without a report are listed.',
 )
 @click.option(
     "--max-age",
     type=Age(),
     metavar="AGE",
-    help="A healthy report that is older (90m, 12h, 7d) gives no verdict.  [default: any age]",
+    help="Treat healthy reports older than this (90m, 12h, 7d) as no verdict.  [default: no limit]",
 )
 @output_options
-@click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit of the whole command.")
+@click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Time limit for the whole command.")
 @click.pass_obj
 def merge(
     limit: TimeLimit,
@@ -86,12 +86,12 @@ def merge(
     timeout: float,
     **outputs: Any,
 ) -> None:
-    """Merge JSON reports of nodes: files, and folders of *.json, however `gpucheck --format json` was run on each node.
+    """Merge the JSON reports of nodes: files, or folders of *.json that `gpucheck --format json` wrote.
 
-    Each root cause is listed once, with its nodes; so are versions that differ from the majority of nodes with the same GPUs,
-    slow nodes among them, and reports that are half-written, foreign, duplicate, old or from a wrong clock. The node's name is in
-    the report; for older reports it is the file's name. Exit codes: 0 all nodes are healthy; 1 a node has a fault; 2 wrong usage;
-    3 no node has a fault, but something could not be checked.
+    Each root cause is listed once, with its nodes. Among nodes with the same GPUs, slow ones and versions that differ from the
+    majority are listed. So are reports that are half-written, foreign, duplicate, old or from a wrong clock. The node's name is
+    in the report; for older reports it is the file name. Exit codes: 0 all nodes are healthy; 1 a node has a fault; 2 wrong
+    usage; 3 no node has a fault, but something could not be checked.
     """
     limit.set(timeout)
     _print(lambda: _merged(paths, nodes, limit, max_age, strict=outputs["strict"]), Output(**outputs), limit.end)
@@ -105,7 +105,7 @@ def merge(
     type=click.Choice(list(LEVELS)),
     default="node",
     show_default=True,
-    help="`gpucheck node`, or the level of `gpucheck`.",
+    help="What to run on each node: `gpucheck node`, or a level of `gpucheck`.",
 )
 @click.option(
     "--node-limit",
@@ -118,9 +118,9 @@ def merge(
 def run(whole: TimeLimit, /, check: tuple[str, ...], level: str, limit: float | None, **given: Any) -> None:
     """Run a check on every node of a Slurm or Ray cluster, and merge the reports like `fleet merge`.
 
-    Each node runs the gpucheck that is installed there. Nodes that are down, drained, busy or do not respond are listed with the
-    reason; no node delays the result beyond its limit and 15 s to start and end it there. Ctrl-C merges the reports so far. Exit
-    codes as for `fleet merge`; 2 if the engine is not available, 3 if it does not respond.
+    Each node runs the gpucheck that is installed there. Nodes that are down, drained, busy or unresponsive are listed with the
+    reason. No node delays the result by more than --node-limit plus 15 s to start and end the check. Ctrl-C merges the reports
+    so far. Exit codes are those of `fleet merge`; also 2 if the engine is not available, and 3 if it does not respond.
     """
     seconds, arguments = LEVELS[level]
     _check(whole, given, limit=limit or seconds, arguments=(*arguments, *check))
@@ -135,23 +135,23 @@ def run(whole: TimeLimit, /, check: tuple[str, ...], level: str, limit: float | 
     type=SECONDS,
     default=TRAIN_SECONDS,
     show_default=True,
-    help="Time limit for each node, in which all must connect and train.",
+    help="Time limit for each node to connect and train.",
 )
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),
     default=FIRST_PORT,
     show_default=True,
-    help="The port of each worker; several nodes with the same address use consecutive ports.",
+    help="Port of each worker; nodes that share an address use consecutive ports.",
 )
 @output_options
 @click.pass_obj
 def train(whole: TimeLimit, /, check: tuple[str, ...], limit: float, port: int, **given: Any) -> None:
-    """Train on all nodes of a Slurm or Ray cluster together, one worker on each, by MultiWorkerMirroredStrategy.
+    """Train on all nodes of a Slurm or Ray cluster together: one worker per node, with MultiWorkerMirroredStrategy.
 
-    Verifies that the workers connect, run the same versions, each get their own data and end with the same weights. Every
-    node also trains alone, and pairs of workers all-reduce, to find slow ones. A worker that does not start, fails or is lost is
-    reported with its node. Exit codes as for `fleet merge`; 3 if nothing was trained.
+    Verifies that the workers connect, run the same versions, each get their own data and end with the same weights. To find slow
+    nodes and links, every node also trains alone, and pairs of workers run an all-reduce. A worker that does not start, fails or
+    is lost is reported with its node. Exit codes are those of `fleet merge`; also 3 if nothing was trained.
     """
     strategies = ("--strategy", "one_device", "--strategy", "multi_worker_mirrored")
     arguments = (*strategies, *check, "--timeout", f"{max(limit / 2, limit - TRAIN_RESERVE):g}")

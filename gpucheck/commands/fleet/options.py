@@ -45,19 +45,23 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--strict",
             is_flag=True,
-            help="Exit with 1 also for warnings, slow nodes and versions that differ, with 3 for old reports and wrong clocks.",
+            help="Also exit with 1 for warnings, slow nodes and different versions, and with 3 for old reports and wrong clocks.",
         ),
-        click.option("--redact", "redacting", is_flag=True, help="Aliases for nodes, users, addresses and secrets."),
+        click.option("--redact", "redacting", is_flag=True, help="Replace nodes, users, addresses and secrets with aliases."),
         COLOR,
         click.option(
-            "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write it here, whole or not at all."
+            "--output",
+            "target",
+            type=FilePath(dir_okay=False),
+            metavar="FILE",
+            help="Write the result to this file, atomically.",
         ),
         click.option(
             "--format",
             "style",
             type=click.Choice(FORMATS),
             default="terminal",
-            show_default="as --output's name ends (.json, .html, .xml, .prom, .csv), else terminal",
+            show_default="from the suffix of --output (.json, .html, .xml, .prom, .csv), else terminal",
         ),
     ):
         command = option(command)
@@ -72,11 +76,11 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "options",
             multiple=True,
             metavar="OPTION",
-            help="For srun: --engine-option=--partition=gpu. May be repeated.",
+            help="Pass this option to srun: --engine-option=--partition=gpu. May be repeated.",
         ),
         click.option("--reports", "folder", type=FilePath(), metavar="DIR", help="Keep the nodes' reports in this empty folder."),
-        click.option("--nodes", type=HostList(), metavar="HOSTLIST", help="Only these nodes; unknown ones are reported."),
-        click.option("--address", default="auto", show_default=True, help="Ray's address."),
+        click.option("--nodes", type=HostList(), metavar="HOSTLIST", help="Check only these nodes; unknown ones are reported."),
+        click.option("--address", default="auto", show_default=True, help="Address of the Ray cluster."),
         click.option(
             "--engine", type=click.Choice(["ray", "slurm"]), required=True, help="The system that starts the check on each node."
         ),

@@ -21,23 +21,23 @@ STYLES = ("terminal", "json", "github", "sarif", "junit")
 @click.command(cls=Command)
 @click.argument("paths", metavar="[TRAIN.py...]", nargs=-1, type=FilePath())
 @click.option("--format", "style", type=click.Choice(STYLES), default="terminal", show_default=True)
-@click.option("--fix", is_flag=True, help="Correct what can be corrected safely (Python files; see above).")
-@click.option("--watch", is_flag=True, help="Lint again after each change of a file, until Ctrl-C.")
+@click.option("--fix", is_flag=True, help="Fix what can be fixed safely (in Python files; see above).")
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes, until Ctrl-C.")
 @COLOR
 @click.option(
-    "--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Time limit; results up to then are shown."
+    "--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Time limit; the results so far are shown."
 )
 @click.pass_obj
 def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, fix: bool, watch: bool, color: str, timeout: float) -> None:
     """Find mistakes that keep training scripts from using GPUs and TPUs well. Scripts are read, never executed.
 
-    Takes Python files (.py), notebooks (.ipynb), folders of both, and - for standard input. The default is the current folder.
-    In folders, files ignored by .gitignore are skipped. Only mistakes it is sure of are reported; a comment
-    "# gpucheck: ignore[CODE]" on a line suppresses them. Exit codes: 0 no findings, 1 findings, 2 a file or a notebook cell
-    can't be read.
+    Reads Python files (.py), notebooks (.ipynb), folders of both, and - for standard input. The default is the current folder.
+    In folders, files that .gitignore lists are skipped. If it is unclear whether something is a mistake, it is not reported. To
+    suppress findings on a line, add the comment "# gpucheck: ignore[CODE]". Exit codes: 0 no findings, 1 findings, 2 a file or a
+    notebook cell can't be read.
 
     \b
-    --fix corrects findings of these rules, if the correction is certain:
+    --fix fixes findings of these rules, if the fix is safe:
       fit-generator-removed, functions-run-eagerly, import-missing,
       legacy-api (nb_epoch), no-prefetch, optimizer-argument-removed,
       placement-logged, serial-map, tpu-partial-batches

@@ -1,5 +1,8 @@
 """Check only the machine itself, for schedulers and monitoring."""
 
 COMMANDS = {
-    "node": ("gpucheck.commands.node.command", "Check the machine alone: for Slurm, Kubernetes and monitoring."),
+    "node": (
+        "gpucheck.commands.node.command",
+        "Check only the machine itself, for Slurm, Kubernetes and monitoring.",
+    ),
 }

@@ -23,7 +23,7 @@ OF_TASKS = ("SLURM_PROCID", "SLURM_STEP_ID")  # srun sets them: a task may see f
 EXAMPLES = """\b
 Examples:
   gpucheck node                                  is this machine itself healthy?
-  gpucheck node --gres 8                         and does it have the GPUs that a scheduler assigns?
+  gpucheck node --gres 8                         and does it have all 8 GPUs?
   gpucheck node --expect /etc/gpucheck/node.toml
   gpucheck snapshot --node node.toml             on a known-good node: writes that file
   gpucheck recipe slurm/prolog.sh                     a script that drains a node with --drain-reason
@@ -44,15 +44,17 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@expect_option("Expectations of the node's GPUs and driver; may be repeated. The rest of the file is ignored here.")
+@expect_option(
+    "Check that the node meets the expectations about GPUs and driver in a file. May be repeated. The rest is ignored."
+)
 @click.option(
     "--gres",
     type=Gres(),
     metavar="N|slurm|kubernetes",
-    help="GPUs that a scheduler assigns here; fewer are a fault: a number, Slurm's Gres (slurm.conf), or what the device plugin"
-    " registered at the kubelet.  [default: slurm if slurmd starts it, none in a job's task]",
+    help="Expected number of GPUs; fewer are a fault. A number, or read it from Slurm's Gres (slurm.conf) or from what the device"
+    " plugin registered with the kubelet.  [default: slurm if slurmd starts it, none in a job's task]",
 )
-@click.option("--strict", is_flag=True, help="Warnings are faults too.")
+@click.option("--strict", is_flag=True, help="Treat warnings as faults.")
 @click.option(
     "--timeout",
     type=SECONDS,
@@ -60,14 +62,14 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     show_default=True,
     is_eager=True,
     callback=set_limit,
-    help="Limit of the whole run. With less than 4 s for the driver, no response is not a fault.",
+    help="Time limit for the whole run. If the driver has less than 4 s to respond, no response is not a fault.",
 )
 @report_options(NODE_STYLES)
 @click.option(
     "--drain-reason",
     "reason",
     is_flag=True,
-    help="Print one line if the node should be drained, else nothing; without a verdict, the line goes to standard error.",
+    help="Print one line if the node should be drained, else nothing. Without a verdict, the line goes to standard error.",
 )
 @click.pass_obj
 def node(
@@ -81,11 +83,11 @@ def node(
 ) -> None:
     """Check the machine itself: driver, GPUs, buses, memory errors, the kernel's log, device files, limits.
 
-    No Python environment is examined, and nothing is allocated on a GPU: a node without TensorFlow is healthy, and what
-    its jobs do is not a fault. A driver that does not respond is one. Settings (pyproject.toml, GPUCHECK_ variables)
-    are not read. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict. With --exit-style slurm, 1 is a fault, and
-    everything else is 0: Slurm drains a node for any other code of its Prolog. A script that acts on a fault must check for
-    the line of --drain-reason on standard output: Python itself exits with 1 if gpucheck is broken.
+    No Python environment is checked, so a node without TensorFlow is healthy. Nothing is allocated on a GPU, and what jobs do
+    is not a fault. A driver that does not respond is a fault. Settings (pyproject.toml, GPUCHECK_ variables) are not read. Exit
+    codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict. With --exit-style slurm, 1 is a fault and everything else is 0,
+    because Slurm drains a node for any other code of its Prolog. A script that acts on a fault must check for the line of
+    --drain-reason on standard output, because Python itself exits with 1 if gpucheck is broken.
     """
     if reason and (typed("style") or outputs.target is not None):
         raise click.UsageError("--drain-reason prints one line; --report FORMAT=FILE writes a report beside it")

@@ -26,9 +26,9 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("name", required=False, shell_complete=lambda ctx, param, incomplete: completions(incomplete))
 def recipe(name: str | None) -> None:
-    """Print a recipe: Slurm, Kubernetes, Prometheus and Grafana, systemd, containers, CI, pre-commit.
+    """Print a recipe for Slurm, Kubernetes, Prometheus, Grafana, systemd, containers, CI or pre-commit.
 
-    Without NAME, or with a folder's, list them. They are meant to be copied and adapted; their comments say what.
+    Without NAME, or with the name of a folder, list the recipes. Copy a recipe and adapt it; its comments say what to change.
     """
     recipes = dict(_recipes())
     wanted = (name or "").rstrip("/")

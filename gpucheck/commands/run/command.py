@@ -30,18 +30,18 @@ _START = (
 _Result = TypeVar("_Result")
 EXAMPLES = """\b
 Examples:
-  gpucheck run -- python train.py                     the quick checks, then training
-  gpucheck run --default -- python train.py           train a little on every device first
+  gpucheck run -- python train.py                     run the quick checks, then train
+  gpucheck run --default -- python train.py           train briefly on every device first
   gpucheck run --repair -- python train.py            with the variables that `gpucheck env` would print
-  gpucheck run --watch -- python train.py             say at the end what limits the training
-  gpucheck run --cache 3600 --default -- ./job.sh     check again only an hour after the last pass
+  gpucheck run --watch -- python train.py             report at the end what limits the training
+  gpucheck run --cache 3600 --default -- ./job.sh     skip the check for an hour after a pass
   ENTRYPOINT ["gpucheck", "run", "--"]                in a Dockerfile
 """
 
 
 @click.command(cls=Command, epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @request_options(level=Level.QUICK)
-@click.option("--default", is_flag=True, help="The same level as `gpucheck` alone: train on every device.")
+@click.option("--default", is_flag=True, help="Check at the level of `gpucheck` alone: train on every device.")
 @click.option(
     "--on-fail",
     type=click.Choice(["stop", "warn"]),
@@ -49,9 +49,11 @@ Examples:
     show_default=True,
     help="If the check fails: don't start the command, or warn and start it.",
 )
-@click.option("--repair", is_flag=True, help="Set the variables that `gpucheck env` would print for the command.")
-@click.option("--cache", "cache_seconds", type=SECONDS, metavar="SECONDS", help="After a pass, don't check again for this time.")
-@click.option("--watch", is_flag=True, help="Say at the end of each fit of Keras, else of the command, what limits it.")
+@click.option("--repair", is_flag=True, help="Set the variables that `gpucheck env` prints, for the command.")
+@click.option("--cache", "cache_seconds", type=SECONDS, metavar="SECONDS", help="Skip the check for this long after a pass.")
+@click.option(
+    "--watch", is_flag=True, help="Report what limits the training, after each fit of Keras or at the end of the command."
+)
 @COLOR
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report if the check found something.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
@@ -69,13 +71,13 @@ def run(
 ) -> None:
     """Check this machine (--quick by default), then become COMMAND.
 
-    The command replaces this process: process id, signals, standard streams, working folder and exit code are its own. If
-    the check fails, the command is not started: exit code 1 (3: no verdict), and a line on standard error. For a healthy
-    machine nothing is printed. As in a shell, exit code 127 means command not found, 126 not executable. --backend is passed
-    to the command as KERAS_BACKEND.
+    The command replaces this process: it gets its process ID, signals, standard streams and working folder, and its exit code
+    is returned. If the check fails, the command is not started: the exit code is 1 (3: no verdict), and a line on standard error
+    gives the reason. On a healthy machine, nothing is printed. As in a shell, exit code 127 means command not found, 126 not
+    executable. --backend is passed to the command as KERAS_BACKEND.
 
-    With --watch, each fit of Keras 3 ends with what gpucheck.keras.Watch prints, if gpucheck is installed in the command's
-    Python; else the command ends with its use of GPUs, processors, memory and disks.
+    With --watch, each fit of Keras 3 ends with the summary of gpucheck.keras.Watch, if gpucheck is installed in the command's
+    Python. Otherwise the command ends with a summary of its use of GPUs, processors, memory and disks.
     """
     from gpucheck.commands.run import exec_command
 

@@ -32,8 +32,8 @@ SWEEP_SECONDS = 60.0  # to remove gigabytes of an unfinished environment
 DEFAULT_FOLDER = "tensorflow-env"
 EXAMPLES = """\b
 Examples:
-  gpucheck setup                                     what works on this machine, and what to type
-  gpucheck setup --cpu --apply ~/tensorflow-env      create the environment, and verify it by training
+  gpucheck setup                                     print what works on this machine, and the commands
+  gpucheck setup --cpu --apply ~/tensorflow-env      create the environment, and train in it
   gpucheck setup --for "RTX 4090, driver 535, WSL2, Python 3.12"
   gpucheck setup --for "gpu=8.0 driver=470.57 python=3.11 system=rhel8"
   gpucheck setup --tensorflow ">=2.16,<2.20"
@@ -74,29 +74,30 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@click.option("--tensorflow", type=Specifier(), metavar="SPEC", help="Only these releases: 2.19, or '>=2.16,<2.20'.")
+@click.option("--tensorflow", type=Specifier(), metavar="SPEC", help="Consider only these releases: 2.19, or '>=2.16,<2.20'.")
 @click.option(
     "--backend",
     type=click.Choice(TRAINING_BACKENDS),
     default="tensorflow",
     show_default=True,
-    help="What Keras trains on.",
+    help="Keras backend to install.",
 )
 @click.option(
     "--with",
     "others",
     type=click.Choice(OTHERS),
     multiple=True,
-    help="Also this framework, in the same environment. Repeatable.",
+    help="Also install this framework in the same environment. May be repeated.",
 )
-@click.option("--python", metavar="PATH|VERSION", help="Only this Python: 3.12, or an interpreter.")
+@click.option("--python", metavar="PATH|VERSION", help="Consider only this Python: a version (3.12) or an interpreter.")
 @click.option("--cpu", is_flag=True, help="Don't use the GPU.")
 @click.option(
     "--for",
     "elsewhere",
     type=Elsewhere(),
     metavar="MACHINE",
-    help="Answer for another machine: words, gpucheck's JSON report, or nvidia-smi's output (a file, or - for standard input).",
+    help="Answer for another machine: a description, or a file with a JSON report or the output of nvidia-smi (- for standard"
+    " input).",
 )
 @click.option(
     "--format",
@@ -104,7 +105,7 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     type=click.Choice(["terminal", "json", "requirements", "pyproject", "dockerfile", "conda", "pixi"]),
     default="terminal",
     show_default=True,
-    help="For people, for programs, or a file for pip, for uv and Poetry, for Docker, conda or pixi.",
+    help="terminal: for people; json: for programs; or a file for pip, uv and Poetry, Docker, conda or pixi.",
 )
 @click.option(
     "--apply",
@@ -112,9 +113,9 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     is_flag=False,
     flag_value=DEFAULT_FOLDER,
     metavar="[DIR]",
-    help=f"Create the environment in a new folder ({DEFAULT_FOLDER} unless named), and verify it by training.",
+    help=f"Create the environment in a new folder (default: {DEFAULT_FOLDER}), and train in it to verify it.",
 )
-@click.option("--timeout", type=SECONDS, default=None, help="Limit of the whole command.  [default: 60, with --apply 3600]")
+@click.option("--timeout", type=SECONDS, default=None, help="Time limit for the whole command.  [default: 60; with --apply 3600]")
 @click.pass_obj
 def setup(
     limit: TimeLimit,
@@ -133,8 +134,8 @@ def setup(
 
     Nothing is changed without --apply, which creates a new folder and changes nothing else. Exit codes: 0 a combination
     works (with --apply: it was installed, and training in it passed), 1 none works (or the installation failed), 2 wrong usage,
-    3 no verdict: the machine could not be examined in time, or --apply could not start (no disk space, a folder that cannot be
-    written to, a Python without venv).
+    3 no verdict: the machine could not be checked in time, or --apply could not start (no disk space, a folder that is not
+    writable, a Python without venv).
     """
     _refuse(tensorflow, backend, others, elsewhere, style, folder)
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
