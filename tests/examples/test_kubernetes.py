@@ -165,23 +165,23 @@ def test_error_without_a_fail_verdict_is_unknown(tmp_path):
             'gpucheck_finding{code="process-limit-too-low",row="r",severity="error",scope="host",action="",root="true"} 1\n',
         ]
     )
-    assert plugin(tmp_path, text=text) == (2, "UNKNOWN gpucheck could not look at everything")
+    assert plugin(tmp_path, text=text) == (2, "UNKNOWN gpucheck could not check everything")
 
 
 @posix
 def test_failed_probe_or_old_report_is_unknown(tmp_path):
     probe = 'gpucheck_probe_success{probe="gpus"} '
-    could_not = "UNKNOWN gpucheck could not look at everything"
+    could_not = "UNKNOWN gpucheck could not check everything"
     assert plugin(tmp_path, old=f"{probe}1", new=f"{probe}0") == (2, could_not)
     verdict = 'gpucheck_verdict{verdict="unknown"} '
     assert plugin(tmp_path, old=f"{verdict}0", new=f"{verdict}1") == (2, could_not)
     assert plugin(tmp_path, age_seconds=3600) == (2, "UNKNOWN no report of gpucheck in the last 15 minutes")
     assert plugin(tmp_path, age_seconds=-366 * 86400) == (
         2,
-        "UNKNOWN the report of gpucheck is from the future: it would never be old",
+        "UNKNOWN the gpucheck report is from the future, so its age is unknown",
     )
     assert plugin(tmp_path, age_seconds=-60)[0] == 0  # clocks are set
-    assert plugin(tmp_path, text="") == (2, "UNKNOWN this is no report of gpucheck")
+    assert plugin(tmp_path, text="") == (2, "UNKNOWN this is not a gpucheck report")
     (tmp_path / "gpucheck.prom").unlink()
     assert run([tmp_path / "gpucheck.sh"]).returncode == 2
 

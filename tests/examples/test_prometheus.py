@@ -68,7 +68,7 @@ def test_alerts_fire_as_expected(tmp_path):
         "GPUHardwareFault": {"a"},
         "GPUHostFault": {"b"},
         "GPUWarning": {"d"},
-        "GPUNotLookedAt": {"f", "g"},
+        "GPUNotChecked": {"f", "g"},
         "GPUReportStale": {"h"},
         "GPUReportFromTheFuture": {"k"},
         "GPUReportMissing": {"j"},

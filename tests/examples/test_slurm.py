@@ -26,7 +26,7 @@ def test_shellcheck_has_no_findings(path):
     ("name", "body", "code", "scontrol", "logged"),
     [
         ("prolog.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
-        ("prolog.sh", SOUND, 0, "", '"verdict": "sound"'),
+        ("prolog.sh", SOUND, 0, "", '"verdict": "healthy"'),
         ("prolog.sh", "exit 0", 0, "", "gpucheck ended with exit 0"),  # the first line of a truncated program
         ("prolog.sh", f"{SOUND}; echo exit 0; exit 1", 0, "", '"verdict": "unknown"'),
         ("prolog.sh", f"{SOUND}; exit 3", 0, "", '"verdict": "unknown"'),

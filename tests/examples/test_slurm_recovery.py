@@ -75,7 +75,7 @@ def test_failed_proof_is_logged_if_its_time_cannot_be_saved(tmp_path):
     [
         (SOUND, True, "exit 9", 0, "every GPU has trained without an error"),
         (SOUND, False, "echo 80 GB compared", 0, "80 GB compared"),
-        (SOUND, False, "echo GPU 3 memory differs; exit 1", 1, "not proved without TensorFlow: GPU 3 memory differs"),
+        (SOUND, False, "echo GPU 3 memory differs; exit 1", 1, "not verified (no TensorFlow): GPU 3 memory differs"),
         (SOUND, False, "exit 3", 1, "ended without an answer"),
         (f"[ $1 = node ] || {{ echo ERROR training; exit 1; }}; {SOUND}", True, "exit 9", 1, "ERROR training"),
         (f"[ $1 != node ] || {{ {FAULT}; }}; {SOUND}", True, "exit 9", 1, "gpucheck gpu-lost: GPU 1 is lost."),

@@ -102,7 +102,7 @@ def test_alerts_fire_and_clear(monitoring):
     monitoring.report(**{"gpu.1.ecc_uncorrected": 3})
     monitoring.fires("GPUHardwareFault")
     monitoring.report(nvmlInit_v2="hang", cuInit="hang")
-    monitoring.fires("GPUHostFault", "GPUNotLookedAt")  # its GPUs could not be queried
+    monitoring.fires("GPUHostFault", "GPUNotChecked")  # its GPUs could not be queried
     monitoring.report()
     monitoring.fires()
     (monitoring.folder / "reports/gpucheck.prom").unlink()

@@ -111,7 +111,7 @@ def test_node_drained_by_another_user_keeps_its_state_and_reason(cluster, reason
     logged(cluster, "n3", '"hook": "health_check"', '"decision": "kept"')
     cluster.begun["n3"] = len(journal(cluster, "n3"))
     cluster.breaks("n3")
-    logged(cluster, "n3", '"hook": "health_check"', '"verdict": "sound", "decision": "none"')
+    logged(cluster, "n3", '"hook": "health_check"', '"verdict": "healthy", "decision": "none"')
     assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (shown, True)
 
 
@@ -122,7 +122,7 @@ def test_node_drained_again_by_another_user_is_not_resumed(cluster):
     cluster.run("scontrol", "update", "nodename=n3", "state=drain", f"reason={before} RMA 4711")
     cluster.begun["n3"] = len(journal(cluster, "n3"))
     cluster.breaks("n3")
-    logged(cluster, "n3", '"hook": "health_check"', '"verdict": "sound", "decision": "none"')
+    logged(cluster, "n3", '"hook": "health_check"', '"verdict": "healthy", "decision": "none"')
     assert (cluster.reason("n3"), "DRAIN" in cluster.state("n3")) == (f"{before} RMA 4711", True)
 
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # A repeatable checklist of a training environment: a baseline, an edge case and a failure case, and when to roll back.
-# It writes checklist.md (results), expected.toml (the versions, GPUs and speeds of now, if there is none) and report.json
-# (everything, also flags and environment variables). Keep them with the code. Exit code 1: a case has another result.
-# OPTIONS=--allow-cpu: on a machine without a GPU.
+# It writes checklist.md (results), expected.toml (the current versions, GPUs and speeds, unless the file exists) and report.json
+# (everything, including flags and environment variables). Keep them with the code. Exit code 1: a result differs from the expected one.
+# On a machine without a GPU, set OPTIONS=--allow-cpu.
 set -u
 OPTIONS=${OPTIONS:-}
 wrong=0
@@ -26,7 +26,7 @@ run "rollback, if it differs: versions, GPUs, speeds" 0 gpucheck $OPTIONS --expe
 cat >>checklist.md <<'END'
 
 Roll back the last change of the driver, the image or the packages if a case differs, or if your own training is more than 10 %
-slower: `gpucheck compare fit1.json fit2.json` of two `gpucheck.keras.Watch(report="fit2.json")`. If the new result is right, change
-expected.toml in the same commit.
+slower: `gpucheck compare fit1.json fit2.json` compares two files of `gpucheck.keras.Watch(report="fit2.json")`. If the new result is
+intended, change expected.toml in the same commit.
 END
 exit "$wrong"

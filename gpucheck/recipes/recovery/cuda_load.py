@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Load every GPU through the driver alone, without TensorFlow: python3 cuda_load.py [SECONDS]. The GPUs must be idle.
+# Test the memory of every GPU, and the paths between the GPUs, through the driver alone, without TensorFlow.
+"""Load every GPU through the driver alone: python3 cuda_load.py [SECONDS]. The GPUs must be idle.
 
-All GPUs at the same time: fill nine tenths of the memory with a pattern, copy it block to block, read all of it back and compare;
-then copy from each GPU to the next, and compare there. This proves memory, copies and the paths between GPUs, not arithmetic.
-Exit code 0: no error; 1: a GPU failed or could not be compared, the last line names it; 3: the driver could not be used.
+On all GPUs at the same time, it fills nine tenths of the free memory with a pattern, copies it from block to block, reads it back
+and compares it. Then it copies from each GPU to the next, and compares there. This tests memory, copies and the paths between
+GPUs, but not arithmetic. Exit code 0: no error; 1: a GPU failed or could not be compared (see the last line); 3: the driver could
+not be used.
 """
 
 import ctypes
@@ -13,7 +15,7 @@ import threading
 import time
 from typing import Any
 
-BLOCK, PIECE = 1 << 28, 1 << 26  # bytes: of an allocation, and of what is read at a time
+BLOCK, PIECE = 1 << 28, 1 << 26  # bytes of each allocation, and of each read
 PATTERNS = (0x00000000, 0xFFFFFFFF, 0xAAAAAAAA, 0x55555555)
 MEMCMP = ctypes.CDLL(None).memcmp
 COPIES = 20  # rounds of copies from block to block for each pattern
@@ -24,7 +26,7 @@ class Failed(Exception):
 
 
 def call(cuda: ctypes.CDLL, name: str, *arguments: Any) -> None:
-    """Raise Failed if the function does not return 0."""
+    """Call a function of the driver; raise Failed if it does not return 0."""
     result = getattr(cuda, name)(*arguments)
     if result:
         text = ctypes.c_char_p()
@@ -40,7 +42,7 @@ def number(cuda: ctypes.CDLL, name: str, *arguments: Any, kind: Any = ctypes.c_i
 
 
 def words(error: Exception) -> str:
-    """Return what failed; a MemoryError has no text of its own."""
+    """Describe the failure; a MemoryError has no text."""
     return str(error) if isinstance(error, Failed) else f"was not compared: {type(error).__name__} {error}".rstrip()
 
 
@@ -57,7 +59,7 @@ class Gpu:
         self.context = ctypes.c_void_p(number(cuda, "cuDevicePrimaryCtxRetain", device, kind=ctypes.c_void_p))
 
     def allocate(self) -> None:
-        """Take nine tenths of the free memory."""
+        """Allocate nine tenths of the free memory."""
         self.enter()
         free = number(self.cuda, "cuMemGetInfo_v2", ctypes.byref(ctypes.c_size_t()), kind=ctypes.c_size_t)
         while len(self.blocks) < max(2, free * 9 // 10 // BLOCK):
@@ -66,7 +68,7 @@ class Gpu:
             self.blocks.append(out)
 
     def enter(self) -> None:
-        """Make it the GPU of this thread."""
+        """Make this GPU's context current in this thread."""
         call(self.cuda, "cuCtxSetCurrent", self.context)
 
     def work(self, end: float) -> None:

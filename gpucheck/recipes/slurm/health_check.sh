@@ -1,7 +1,7 @@
 #!/bin/sh
-# HealthCheckProgram of slurm.conf: drain a node that has a fault of its own, or fewer GPUs than its Gres. It needs gpucheck.sh.
-# Slurm only logs the exit code, so gpucheck.sh drains the node itself. Root runs it every HealthCheckInterval, also beside jobs,
-# and kills it after 60 s.
+# HealthCheckProgram of slurm.conf: drain a node that has a fault, or fewer GPUs than its Gres. It needs gpucheck.sh.
+# Slurm only logs the exit code, so gpucheck.sh drains the node itself. slurmd runs this script as root every HealthCheckInterval, even
+# while jobs run, and kills it after 60 s.
 
 /bin/sh /etc/gpucheck/slurm.sh health_check >/dev/null
 exit 0

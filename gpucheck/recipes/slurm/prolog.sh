@@ -1,8 +1,8 @@
 #!/bin/sh
-# Prolog of slurm.conf: keep a job with GPUs off a node that has a fault of its own, or fewer GPUs than its Gres. It needs gpucheck.sh.
-# It checks no Python environment, so nothing that a user installed or set drains a node. A Prolog that fails drains the node
+# Prolog of slurm.conf: keep a job with GPUs off a node that has a fault, or fewer GPUs than its Gres. It needs gpucheck.sh.
+# It checks no Python environment, so nothing that a user installed or set can drain a node. A Prolog that fails drains the node
 # and holds the job in the queue; SchedulerParameters=nohold_on_prolog_fail sends it to another node. gpucheck.sh sets the reason
-# first, because Slurm's own is "Prolog error". Whatever else happens starts the job, and the journal has the reason.
+# first, because Slurm's own is "Prolog error". In every other case the job starts, and the journal has the reason.
 
 [ -n "${SLURM_JOB_GPUS:-}" ] || exit 0
 answer=$(/bin/sh /etc/gpucheck/slurm.sh prolog)

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Keep a job off a node that has a fault. Run `gpucheck recipe systemd/gate.sh >/etc/gpucheck-gate.sh`, then add to the job's unit:
+# Don't start a job on a node that has a fault. Run `gpucheck recipe systemd/gate.sh >/etc/gpucheck-gate.sh`, then add to the job's unit:
 #   ExecStartPre=/bin/sh /etc/gpucheck-gate.sh
-# Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python also exits with 1. Without a verdict the job starts, and
-# the unit's journal says so.
+# Only the line "gpucheck CODE: ..." on standard output is a fault, because a broken Python also exits with 1. Without a verdict, the job
+# starts, and the unit's journal says so.
 
 # monitor: print the fault, and let the job start. enforce: do not start it.
 mode=enforce
-# Warnings that count: '--strict', without those that a file allows: '--strict --expect /etc/gpucheck/allowed_warnings.toml'
+# Warnings that are faults too: '--strict', or '--strict --expect /etc/gpucheck/allowed_warnings.toml' to allow those in the file.
 warnings=
 
 PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -23,7 +23,7 @@ if [ "$code" = 2 ] && [ -n "$warnings" ]; then # a missing file of --expect must
 fi
 fault=$(printf '%s\n' "$answer" | sed -n '/^gpucheck [a-z0-9]*-[a-z0-9-]*: /{p;q;}')
 case $code$answer in
-  0PASS* | 0WARN*) exit 0 ;; # not every 0: a program that was cut short also exits with 0
+  0PASS* | 0WARN*) exit 0 ;; # 0 alone is not enough: a truncated program also exits with 0
 esac
 if [ -z "$fault" ]; then
   echo "the job starts without a verdict: gpucheck ended with exit code $code"
