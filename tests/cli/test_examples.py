@@ -32,6 +32,7 @@ NOT_RUN_IN_DOCS = {
     "gpucheck run": "trains; tests/run does",
     "gpucheck setup --apply": "installs from the package index; tests/setup does",
     "gpucheck fleet\n": "a command's name",
+    "gpucheck fleet merge\n": "a command's name",
     "gpucheck explain\n": "a command's name",
     "gpucheck compare\n": "a command's name",
     "fleet train": "needs Slurm; tests/systems does",
