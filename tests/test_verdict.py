@@ -89,7 +89,7 @@ TABLE = {
                                                     ("GPU 1: NVML returns Unknown (4), so its state is not known",)),
     **{f"NVML's {code}": (QUICK, refused(code), ()) for code in (6, 9, 12, 13, 28)},
     "no accelerator": (Request(level=Level.QUICK), [], ("no accelerator was detected, and no rule explains why",)),
-    "a TPU that no framework was asked about": (Request(level=Level.QUICK), TPU, ()),
+    "a TPU that no framework was queried for": (Request(level=Level.QUICK), TPU, ()),
     "a TPU that the framework does not list": (Request(level=Level.QUICK), [*TPU, *CPU_ONLY],
                                                ("/dev/vfio/0 shows a TPU, the framework lists none, and no rule explains why",)),
     "probes that fail alike": (QUICK, failed(*["it"] * 6), ("it",)),

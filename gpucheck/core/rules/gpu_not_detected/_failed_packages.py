@@ -1,4 +1,4 @@
-"""Which package the error of a failed import names, and how to repair it."""
+"""The package that the error of a failed import is about, and its repairs."""
 
 import re
 
@@ -10,21 +10,21 @@ from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
-# Packages that the wheels are built for: what an error says of them, and a version that works where the
-# release is unknown, and a label for a list without an error.
+# Packages that the wheels are built for: the name, a pattern of its errors, a version that works if the release
+# is unknown, and a label if there is no error.
 _REQUIRED = (
     ("numpy", r"numpy' has no attribute 'exceptions'|against (?:NumPy C-)?API version|numpy\._core", ">=1.26,<2.1", ""),
-    ("numpy", r"(?i)numpy|_ARRAY_API", "<2", "If the error names NumPy"),
+    ("numpy", r"(?i)numpy|_ARRAY_API", "<2", "If the error mentions NumPy"),
     ("protobuf", "Descriptors cannot", "<3.21", '"Descriptors cannot be created directly"'),
     ("protobuf", r"'MessageFactory' object", "<6", ""),
-    ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If the error names google.protobuf otherwise"),
+    ("protobuf", r"(?i)protobuf|runtime_version", ">=5.28,<7", "If another error mentions google.protobuf"),
 )
-# Compiled for a newer NumPy than the installed one, or an extension of its own.
+# A module that was compiled for another NumPy; for NumPy 1 under NumPy 2, see _REQUIRED.
 _BUILT_FOR_ANOTHER_NUMPY = r"numpy\.dtype size changed.*?Expected (?:96 from C header, got 8|8\d from C header, got (?!96))"
-# A package with operations of its own is built for one release of TensorFlow.
+# A package with custom operations is built for one release of TensorFlow.
 _OF_TENSORFLOW = r"[/\\]\S+\.so: undefined symbol: _Z\w{0,8}(?:tensorflow|tsl|absl)"
 _EXTENSION = rf"-packages[/\\](tensorflow_\w+|(?!tensorflow[/\\])\w+(?={_OF_TENSORFLOW}))[/\\]\S+\.so: undefined symbol: "
-# What an error says -> the repair, with the groups quoted for a shell. A path may contain spaces.
+# A pattern of the error -> the repair, with the groups quoted for a shell. A path may contain spaces.
 _BY_MESSAGE = (
     (
         r"(?:^|: )(/[^:\n]{1,400}): cannot allocate memory in static TLS block",
@@ -33,24 +33,24 @@ _BY_MESSAGE = (
     ),
     (
         r"marshal data",
-        "Delete the compiled files, of which one is damaged; Python writes them again",
+        "Delete the compiled files, one of which is damaged; Python creates them again",
         """find "$({python} -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" -name '*.pyc' -delete""",
     ),
-    (r"parsing environment variable: '([A-Z]\w+)", "Unset {0}, whose value NumPy refuses", "unset {0}"),
-    (r"'typing\.TypeVar' is not an acceptable base type", "Install a typing_extensions that fits this Python", "{newer}"),
+    (r"parsing environment variable: '([A-Z]\w+)", "Unset {0}, whose value NumPy rejects", "unset {0}"),
+    (r"'typing\.TypeVar' is not an acceptable base type", "Install a typing_extensions that supports this Python", "{newer}"),
     (
         r"'_message' from 'google\.protobuf\.pyext'",
-        "Unset the variable that selects protobuf's old C++ code, which current releases do not have",
+        "Unset the variable that selects protobuf's old C++ implementation, which current releases do not include",
         "unset PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION",
     ),
     (
         r"\[Errno 21\][^'\n]{0,40}'(/[^'\n]{1,400}/keras\.json)'",
-        "Move {0} aside: it is a folder, and Keras writes a new file",
+        "Rename {0}, which is a folder; Keras creates a new file",
         "mv {0} {0}.old",
     ),
     (
         r"\[Errno (?:13|30)\][^'\n]{0,40}'(/[^'\n]{1,400})/keras\.json'",
-        "Give Keras another folder for its settings: this user can't use {0}",
+        "Set another folder for Keras's settings: this user can't use {0}",
         'export KERAS_HOME="$(mktemp -d)"',
     ),
     (
@@ -65,7 +65,7 @@ _BY_MESSAGE = (
     ),
     (
         r"(?:^|: )(/[^:\n]{1,400})/[^/:\n]{1,80}: failed to map segment from shared object(?!: Cannot allocate)",
-        "Allow programs on the file system of the environment (it is mounted with noexec), or install on another one",
+        "Remount the environment's file system without noexec, or install on another file system",
         'sudo mount -o remount,exec "$(findmnt -n -o TARGET -T {0})"',
     ),
 )
@@ -84,7 +84,7 @@ _NAMES = (
 
 
 def named_module(error: str, outcomes: TrainingOutcomes) -> str | None:
-    """The module or library that the error names; NumPy's and protobuf's own errors name none."""
+    """Return the module or library that the error is about; errors of NumPy and protobuf are recognized by their words."""
     imports = [event for event in outcomes.events if event.kind in ("import-failed", "module-missing")]
     named = [module for event in imports if (module := event.fields.get("module"))]
     if "numpy.dtype size changed" in error and named:
@@ -111,7 +111,7 @@ def conflicts(context: Context) -> Fix:
 
 
 def for_package(context: Context, module: str, message: str) -> Fixes:
-    """A package is missing, has an incompatible version, or lacks files."""
+    """Repair a package that is missing, has an incompatible version, or lacks files."""
     release = releases.release(context.framework_version or "")
     error = f"{module} {message}".strip()
     if (named := _by_message(context, message)) is not None:
@@ -122,12 +122,14 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
         yield conflicts(context)
         return
     if re.search(_OF_NCCL, message):
-        text = "Install a newer NCCL: another framework in this environment, or LD_LIBRARY_PATH, brings an older one"
+        text = "Install a newer NCCL: another framework in this environment, or LD_LIBRARY_PATH, provides an older one"
         yield Fix(text=text, command=context.pip("--upgrade", "nvidia-nccl-cu12"))
-        yield Fix(text="Or give JAX, PyTorch and TensorFlow each an environment of its own")
+        yield Fix(text="Or install JAX, PyTorch and TensorFlow in separate environments")
         return
     if re.search(_OF_ANOTHER_RELEASE, message):
-        text = "Install TensorFlow and Keras of one release: the package whose file the log names was made for another TensorFlow"
+        text = (
+            "Install matching releases of TensorFlow and Keras: the package in the log was built for another TensorFlow release"
+        )
         yield Fix(text=text, command=context.pip("--upgrade", "tensorflow", "keras"))
         yield conflicts(context)
         return
@@ -138,7 +140,7 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
     for name, pattern, general, label in _REQUIRED:
         if context.packages is None and (re.search(pattern, error) if error else label):
             wanted = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
-            text = f"install a {name} that TensorFlow works with"
+            text = f"install a {name} version that works with TensorFlow"
             yield Fix(text=text[0].upper() + text[1:] if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))
             if error:
                 break
@@ -151,7 +153,7 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
 
 
 def _by_message(context: Context, message: str) -> Fix | None:
-    """Return the repair that the message asks for, of whichever package it is; Windows has none of the commands."""
+    """Return the specific repair for a message, from any package; None on Windows, which lacks the commands."""
     for pattern, text, command in () if context.windows else _BY_MESSAGE:
         if match := re.search(pattern, message):
             quoted = [word(group) for group in match.groups()]
@@ -164,14 +166,14 @@ def _by_message(context: Context, message: str) -> Fix | None:
 
 
 def _extension(context: Context, package: str) -> Fix:
-    """Install a package that has operations of its own for TensorFlow."""
+    """Install a package that adds custom operations to TensorFlow."""
     minor = versions.minor(context.framework_version or "")
     if not package.startswith("tensorflow-"):
         text, packages = f"Install a newer {package}: this one was built for another TensorFlow", [package]
     elif minor:
-        text, packages = f"Install the {package} that is built for this TensorFlow", [f"{package}=={minor}.*"]
+        text, packages = f"Install the {package} release that was built for this TensorFlow", [f"{package}=={minor}.*"]
     else:
-        text, packages = f"Install TensorFlow and {package} of one release", ["tensorflow", package]
+        text, packages = f"Install matching releases of TensorFlow and {package}", ["tensorflow", package]
     return Fix(text=text, command=context.pip("--upgrade", *packages))
 
 

@@ -1,4 +1,4 @@
-"""Find the copy of a library that lacks what another one needs, from the loader's message, and its fixes."""
+"""A library that lacks what another one needs: the check of the loader's messages, and the repairs."""
 
 import re
 
@@ -15,13 +15,13 @@ _SYMBOL = r"undefined symbol: (?P<symbol>[\w@.$]+),? version (?P<soname>lib[\w.+
 
 
 def blamed(fault: Fault) -> str:
-    """Return the soname of the library that lacks what another needs; the needing one's own if the loader names no other."""
+    """Return the soname of the library that the loader's error blames; the failed library's own if it names no other."""
     match = re.search(_SYMBOL, fault.library.open_error or "")
     return match["soname"] if match else fault.library.soname
 
 
 def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Finding | None:
-    """Find a library in a folder of LD_LIBRARY_PATH that lacks a version which TensorFlow's own files need.
+    """Report a library in a folder of LD_LIBRARY_PATH that lacks a version that TensorFlow's own files need.
 
     Such a folder often has an older libstdc++.so.6, which every process then loads.
     """
@@ -34,11 +34,10 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
     kept = [folder for folder in libraries.library_path if (folder.rstrip("/") or "/") not in copies]
     if len(kept) == len(libraries.library_path):
         return None
-    folder, (path, lacks) = next(iter(copies.items()))
-    name = path.rpartition("/")[2]
-    repair = search_only("LD_LIBRARY_PATH", kept, f"{name} of {folder} lacks {lacks}, which TensorFlow needs")
+    path, lacks = next(iter(copies.values()))
+    repair = search_only("LD_LIBRARY_PATH", kept, f"{path} lacks {lacks}, which TensorFlow needs")
     return Finding(
-        summary=f"LD_LIBRARY_PATH puts {name} of {folder} first, which lacks {lacks}: TensorFlow can't be imported with it.",
+        summary=f"LD_LIBRARY_PATH puts {path} first, which lacks {lacks}, so TensorFlow can't be imported.",
         evidence=(
             *(saw(tensorflow, "error") if error else ()),
             *saw(libraries, *(["old_copies"] if libraries.old_copies else []), "library_path"),
@@ -50,7 +49,7 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
 
 
 def too_old(faults: LibraryFaults) -> Finding | None:
-    """Find an installed package whose library lacks a symbol that another installed library needs: a pin of another framework."""
+    """Report a package that another framework pins, and whose library lacks a symbol that another installed library needs."""
     packages = faults.installation.packages
     for fault in faults.faults if faults.presence.present and not faults.lists_gpu else ():
         match = re.search(_SYMBOL, fault.library.open_error or "")
@@ -59,7 +58,7 @@ def too_old(faults: LibraryFaults) -> Finding | None:
             continue
         torch = next((package for package in packages.others if package.name == "torch"), None)
         return Finding(
-            summary=f"{wheel.name} {wheel.version} does not fit {fault.soname} of {fault.library.package}: it lacks {match['symbol']}.",
+            summary=f"{wheel.name} {wheel.version} is incompatible with {fault.soname} from {fault.library.package}: it lacks {match['symbol']}.",
             evidence=(*fault.evidence, *saw(packages, f"nvidia[{packages.nvidia.index(wheel)}].version")),
             fix=repairs(faults.installation.context, torch=torch.version if torch else ""),
             severity=Severity.ERROR,
@@ -84,10 +83,10 @@ def repairs(
     searched: str = "",
     torch: str = "",
 ) -> Fixes:
-    """Let the loader find the copy that the others were built with.
+    """Make the loader find the copy that the other libraries were built with.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         text: the line of a log.
         library: in a log, the copy that lacks something, if the line names it.
         symbol: the missing symbol: "__nvJitLinkComplete_12_4".
@@ -104,7 +103,7 @@ def repairs(
         if not (preload or searched):
             yield context.cuda_libraries()
         if torch:
-            yield Fix(text=f"If PyTorch {torch} then lacks it: install each framework in an environment of its own")
+            yield Fix(text=f"If PyTorch {torch} then lacks it: install each framework in its own environment")
     elif "libstdc++" in f"{library}{version}" or (version.startswith("GLIBCXX") and not symbol):
         yield from newer_runtime(context, text)
     else:
@@ -112,30 +111,30 @@ def repairs(
 
 
 def newer_runtime(context: Context, text: str) -> Fixes:
-    """The program was built with a newer C++ library than the first one on the search path."""
+    """Make the loader find a C++ library as new as the one that the program was built with."""
     folder = (re.search(_VERSION, text) or {"folder": ""})["folder"]
-    # conda's Python finds bin/../lib itself, without the variable
+    # conda's Python searches bin/../lib even without the variable
     if folder and "/bin/../" not in folder and not re.match(r"/(?:usr/)?lib", folder):
-        yield Fix(text=f"Take {folder} out of LD_LIBRARY_PATH", command=without("LD_LIBRARY_PATH", folder))
+        yield Fix(text=f"Remove {folder} from LD_LIBRARY_PATH", command=without("LD_LIBRARY_PATH", folder))
     newer = Fix(
-        text="Install a newer C++ library into the environment, and let the loader find it first",
+        text="Install a newer C++ library into the environment, and make the loader search there first",
         command='conda install -y -c conda-forge libstdcxx-ng && export LD_LIBRARY_PATH="$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"',
         needs=("network",),
     )
     yield from context.only(newer, manager="conda")
-    yield Fix(text="Use a newer system, or a build for this one: pip's packages need an older C++ library than conda's")
+    yield Fix(text="Use a newer system, or a build for this one: pip's packages accept an older C++ library than conda's")
 
 
 def _of_log(context: Context, symbol: str, text: str) -> Fixes:
     if symbol.startswith("nccl"):  # pip's PyTorch loads pip's NCCL, which another package may have pinned to an older release
-        yield Fix(text="Install a newer NCCL, which has it", command=context.pip("--upgrade", "nvidia-nccl-cu12"))
+        yield Fix(text="Install a newer NCCL, which has this symbol", command=context.pip("--upgrade", "nvidia-nccl-cu12"))
     first = Fix(
         text="Start without the folders in LD_LIBRARY_PATH (also check ~/.bashrc and the container's ENV)",
         command="unset LD_LIBRARY_PATH",
     )
     yield from context.only(first, system="linux|wsl")
     if re.search(r"version (?:GLIBCXX|CXXABI)_", text):
-        return  # of the C++ library, which no package of CUDA has
+        return  # a version of the C++ library, which no CUDA package contains
     if needed := re.search(r"nvJitLink\w*?_(\d+)_(\d+)", symbol):
         wanted = f"nvidia-nvjitlink-cu{needed[1]}>={needed[1]}.{needed[2]},<{int(needed[1]) + 1}"
         yield Fix(text=f"Install the nvJitLink of CUDA {needed[1]}.{needed[2]}", command=context.pip("--upgrade", wanted))

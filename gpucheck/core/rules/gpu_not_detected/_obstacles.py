@@ -1,4 +1,4 @@
-"""Why an import fails, or will: a user's file that hides a module, Keras settings that can't be read, unmet requirements."""
+"""Causes of failing imports: a user's file that hides a module, Keras settings that can't be read, unmet requirements."""
 
 import re
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ _BREAKING = ("numpy", "protobuf")  # a new major version changes the interface
 
 
 class Obstacle(msgspec.Struct, frozen=True):
-    """Why an import fails: the words after "can't be imported: ", the evidence and the fix."""
+    """The cause of a failing import: the words after "can't be imported: ", the evidence and the fix."""
 
     words: str
     evidence: tuple[Evidence, ...]
@@ -40,7 +40,7 @@ class Obstacle(msgspec.Struct, frozen=True):
     sure: bool = True  # False: the import may succeed anyway
 
     def finding(self, name: str, more: tuple[Evidence, ...] = ()) -> Finding:
-        """The finding that this keeps ``name`` from being imported, with more evidence."""
+        """Return the finding that ``name`` can't be imported for this reason, with more evidence."""
         fails = "can't be imported" if self.sure else "may not work"
         return Finding(
             summary=f"{name} {fails}: {self.words}.",
@@ -65,7 +65,7 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
         (*saw(fact, "keras_settings"), *failure),
         (
             Fix(text=f"Correct {path}, or rename it: Keras writes a new one", command=put_aside),
-            Fix.look("Show its content", f"cat {word(path)}"),
+            Fix.look("Show its contents", f"cat {word(path)}"),
         ),
     )
 
@@ -73,7 +73,7 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
 def renaming(module: str, file: str) -> tuple[Fix, ...]:
     """Return the fixes: rename the file that hides a module, or leave the folder, which may be a source tree."""
     if library := re.match(r"(.*/lib/python3\.\d+)/(?!site-packages/|dist-packages/)", file):
-        text = f"Take {library[1]} out of PYTHONPATH: it is the standard library of another Python"
+        text = f"Remove {library[1]} from PYTHONPATH: it contains the standard library of another Python"
         return (Fix(text=text, command=without("PYTHONPATH", library[1])),)
     own = re.sub(r"[/\\]__init__\.\w+$", "", file)
     name = re.split(r"[/\\]", own)[-1]
@@ -84,13 +84,13 @@ def renaming(module: str, file: str) -> tuple[Fix, ...]:
         command=None if "\\" in own else command,
     )
     if own == file and name.endswith(".py"):
-        return rename, Fix(text="Or start from another folder, and remove this folder from PYTHONPATH")
+        return rename, Fix(text="Or start Python in another folder, and remove this folder from PYTHONPATH")
     leave = f"Start Python in another folder, without PYTHONPATH: it imports {module} from {folder or 'the current folder'}"
     return Fix(text=leave, command="cd ~ && unset PYTHONPATH"), rename
 
 
 def foreseen(installation: Installation) -> Obstacle | None:
-    """Return why the import of TensorFlow will, or may, fail."""
+    """Return why the import of TensorFlow will fail, or may fail."""
     packages = installation.packages
     for module, file in packages.hidden.items():
         return Obstacle(f"{file} hides the installed module {module}", saw(packages, "hidden"), renaming(module, file))
@@ -98,7 +98,7 @@ def foreseen(installation: Installation) -> Obstacle | None:
 
 
 def lacking(installation: Installation, requirer: str | None = None) -> Obstacle | None:
-    """Return the requirement that is missing or has the wrong version.
+    """Return the required package that is missing or has the wrong version.
 
     Args:
         installation: the examined environment.
@@ -134,7 +134,7 @@ def foreign(installation: Installation, wanted: Iterable[str]) -> Fixes:
     own = (interpreter.prefix, interpreter.base_prefix)
     for one in installation.packages.others:
         if one.name in wanted and not one.folder.startswith(own) and "/.local/" not in one.folder:
-            text = f"Take {one.folder} out of PYTHONPATH: its {one.name} {one.version} comes before the environment's own"
+            text = f"Remove {one.folder} from PYTHONPATH: its {one.name} {one.version} comes before the environment's own"
             yield Fix(text=text, command=without("PYTHONPATH", one.folder))
 
 
@@ -144,7 +144,7 @@ def incomplete(installation: Installation, keras: Keras) -> Obstacle | None:
     again = installation.context.reinstall(["keras", "keras-nightly"])
     if absent is None or again is None:
         return None
-    return Obstacle(f"files of it are missing ({absent[1]})", saw(keras, "imported", "error_type", "error"), (again,))
+    return Obstacle(f"some of its files are missing ({absent[1]})", saw(keras, "imported", "error_type", "error"), (again,))
 
 
 def _fails(packages: Packages, place: int) -> bool:

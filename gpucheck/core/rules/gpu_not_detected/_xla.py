@@ -1,4 +1,4 @@
-"""A tool that XLA needs in addition to TensorFlow's libraries: the check and the repairs that ptxas and libdevice share."""
+"""The check and the repairs that ptxas and libdevice share: tools that XLA needs in addition to TensorFlow's libraries."""
 
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
@@ -34,7 +34,7 @@ def missing_tool(field: str, faults: LibraryFaults, outcomes: TrainingOutcomes, 
     name, need = _TOOLS[field]
     release = releases.release(libraries.tensorflow)
     copies = file.elsewhere
-    where = f" (XLA does not search the copy at {copies[0]})" if copies else ""
+    where = f" (XLA does not search the folder of {copies[0]})" if copies else ""
     assignment = toolkit.assignment or (_reach(field, copies[0]) if copies else None)
     return Finding(
         summary=f"{name} is {'not found' if copies else 'not installed'}{where}; XLA, which Keras 3 uses by"
@@ -48,7 +48,7 @@ def missing_tool(field: str, faults: LibraryFaults, outcomes: TrainingOutcomes, 
 
 
 def _reach(field: str, copy: str) -> Assignment:
-    """Make XLA find that copy, if no complete toolkit fits."""
+    """Return the assignment that makes XLA find this copy, if no complete toolkit matches."""
     variable, value = "PATH", copy.rpartition("/")[0]
     if field == "libdevice":
         variable, value = "XLA_FLAGS", f"--xla_gpu_cuda_data_dir={copy.partition('/nvvm/')[0]}"
@@ -59,10 +59,10 @@ def tool_repairs(context: Context, field: str, assignment: Assignment | None = N
     """Make XLA find the installed copy, or install one on its search path.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         field: "ptxas" or "libdevice".
-        assignment: makes XLA find a copy; None: none is known.
-        searched: whether XLA searched the usual folder of the toolkit, too.
+        assignment: the assignment that makes XLA find a copy; None if unknown.
+        searched: whether XLA also searched the toolkit's usual folder.
     """
     if assignment is not None:
         yield Fix(text="Make XLA find it, in the shell that starts Python", command=statement(assignment))
@@ -71,7 +71,7 @@ def tool_repairs(context: Context, field: str, assignment: Assignment | None = N
     else:
         yield _compiler(context)
     if context.interpreter is None and not searched:
-        toolkit = Fix(text="Or name the folder of an installed toolkit, before Python starts", command=_TOOLKIT[field])
+        toolkit = Fix(text="Or set the folder of an installed toolkit before Python starts", command=_TOOLKIT[field])
         yield from context.only(toolkit, system="linux|wsl", notebook="")
     if not context.excludes(framework="tensorflow"):
         yield _WITHOUT_XLA

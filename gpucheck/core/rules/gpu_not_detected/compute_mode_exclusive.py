@@ -5,10 +5,10 @@ Symptom:
     cudaErrorDevicesUnavailable (46): all CUDA-capable devices are busy or unavailable
     RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable
 Cause:
-    In compute mode "prohibited" no program may use the GPU. In "exclusive process" only one process at a time may, and another
-    process already uses it. Some clusters set exclusive mode on purpose; a display card is sometimes set to prohibited.
+    In compute mode "prohibited", no program can use the GPU. In "exclusive process", only one process at a time can, and another
+    process is already using it. Some clusters set exclusive mode on purpose; a display card is sometimes set to prohibited.
 Verify:
-    nvidia-smi --query-gpu=index,compute_mode --format=csv says Default.
+    nvidia-smi --query-gpu=index,compute_mode --format=csv prints Default.
 Unless:
     The GPU should not be used: hide it with CUDA_VISIBLE_DEVICES instead.
 Example:
@@ -35,7 +35,7 @@ from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _DEVICE_UNAVAILABLE = 46
-_MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with MPS: many programs share it through the server
+_MPS_SERVER = "nvidia-cuda-mps"  # truncated by the kernel; with MPS, many programs share an exclusive GPU through this server
 
 
 @rule(
@@ -45,7 +45,7 @@ _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with
 def check(
     request: Request, environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:
-    """Exclusive mode alone is a site's choice; it is a fault if another process uses the GPU, or CUDA was refused."""
+    """Report a prohibited GPU, or an exclusive one in use or refused by CUDA; exclusive mode alone is a site's choice."""
     refused = _refused(gpus.cuda, outcomes)
     candidates = [
         (place, gpu)
@@ -56,7 +56,7 @@ def check(
     closed = [(place, gpu, why) for place, gpu in candidates if (why := _closed(gpu, outcomes, refused))]
     if not closed:
         if refused and any(gpu.compute_mode is None for gpu in gpus.gpus.gpus):
-            return Skip("CUDA calls a GPU unavailable, and its compute mode could not be read")
+            return Skip("CUDA reports a GPU as unavailable, but its compute mode could not be read")
         return None
     indices = ",".join(str(gpu.index) for _, gpu, _ in closed)
     fields = (f"gpus[{place}].{name}" for place, _, _ in closed for name in ("compute_mode", "processes"))
@@ -69,14 +69,14 @@ def check(
 
 
 def _candidates(environment: Environment, gpus: CudaGpus) -> list[tuple[int, Gpu]]:
-    """Return the GPUs that the user selected for CUDA, else all: CUDA does not list a GPU that it may not use."""
+    """Return the GPUs that the user selected for CUDA, else all: CUDA does not list a prohibited GPU."""
     visible = {device.pci_address for device in gpus.cuda.devices}
     chosen = "CUDA_VISIBLE_DEVICES" in environment.variables and bool(visible)
     return [(place, gpu) for place, gpu in enumerate(gpus.gpus.gpus) if not chosen or gpu.pci_address in visible]
 
 
 def _closed(gpu: Gpu, outcomes: TrainingOutcomes, refused: tuple[Evidence, ...]) -> str | None:
-    """Return why a program may not use this GPU."""
+    """Return why a program can't use this GPU; None if it can."""
     if gpu.compute_mode == "prohibited":
         return "does not allow any program (compute mode prohibited)"
     if gpu.compute_mode not in ("exclusive-process", "exclusive-thread") or outcomes.trained_on_gpu():
@@ -106,16 +106,16 @@ def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str 
     """Let this program use the GPU.
 
     Args:
-        context: where.
-        mode: the compute mode: "exclusive-process", "prohibited"; empty: unknown.
-        indices: of the GPUs: "0,1"; empty: unknown.
-        holder: the process that uses the GPU.
+        context: what is known about the machine.
+        mode: the compute mode: "exclusive-process", "prohibited"; empty if unknown.
+        indices: the GPUs' indexes: "0,1"; empty if unknown.
+        holder: the process that uses the GPU; empty if unknown.
     """
     if context.scheduler == "slurm":
         yield REQUEST_FROM_SLURM
     only = f" -i {indices}" if indices else ""
     shared = Fix(
-        text=f"Let only one process use the GPU{'' if mode else ', which probably allows no more'}: end the others if they are yours,"
+        text=f"Use the GPU from only one process{'' if mode else ', because it probably allows no more'}: end the others if they are yours,"
         " and open the GPU in one process of this program",
     )
     if not mode:

@@ -8,7 +8,7 @@ Symptom:
     - nvidia-smi: command not found, inside the container only
 Cause:
     A container sees a GPU only if it was started with one: --gpus all with the NVIDIA Container Toolkit, --nv with Apptainer,
-    a limit of nvidia.com/gpu in Kubernetes. An image that sets NVIDIA_VISIBLE_DEVICES=all only requests it. TensorFlow's GPU
+    a limit of nvidia.com/gpu in Kubernetes. An image that sets NVIDIA_VISIBLE_DEVICES=all only requests one. TensorFlow's GPU
     images contain a stub of libcuda.so.1, so without --gpus they fail with error 34 instead of 303.
 Verify:
     docker run --rm --gpus all ubuntu nvidia-smi prints the table.
@@ -51,45 +51,46 @@ _READ_PLUGIN = Fix(
     command="kubectl logs -A -l app.kubernetes.io/name=nvidia-device-plugin --tail=50",
 )
 _LIST_GPUS = Fix(
-    text="Check on the node that the driver lists them, and what it reports", command="nvidia-smi -L && sudo dmesg | grep -i nvrm"
+    text="Check on the node that the driver lists the GPUs, and what it reports",
+    command="nvidia-smi -L && sudo dmesg | grep -i nvrm",
 )
-# Why a container's runtime or cluster gives it no GPU -> what to do: advice, else the fixes.
+# The reason why a runtime or cluster gives a container no GPU -> advice; ``_BY_REASON`` adds the fixes with commands.
 _ADVICE = {
-    "no-driver": "First make nvidia-smi work on the host: install its driver there; Docker from snap does not see it, Docker's own packages do",
+    "no-driver": "First make nvidia-smi work on the host: install its driver there; Docker from snap does not detect it, but Docker's own packages do",
     "taint": "Let the pod run on these nodes, with the key from the message: tolerations: [{key: nvidia.com/gpu, operator: Exists,"
     " effect: NoSchedule}]",
-    "driver-in-image": "Build the image without files of the driver: let the last step of its Dockerfile be RUN rm -f FILE, with the path from"
-    " the message, after merged or rootfs",
+    "driver-in-image": "Build the image without driver files: end its Dockerfile with RUN rm -f FILE, where FILE is the path in the message"
+    " after merged or rootfs",
     "cgroups": "On the host, for rootless or nested containers: set no-cgroups = true in /etc/nvidia-container-runtime/config.toml;"
     " otherwise update the NVIDIA Container Toolkit",
-    "ldconfig": 'On the host: name the host\'s ldconfig in /etc/nvidia-container-runtime/config.toml: ldconfig = "@/sbin/ldconfig.real" on'
+    "ldconfig": 'On the host: set the host\'s ldconfig in /etc/nvidia-container-runtime/config.toml: ldconfig = "@/sbin/ldconfig.real" on'
     ' Ubuntu, "@/sbin/ldconfig" on other systems; if only one image fails, that image has a broken ldconfig',
 }
 _BY_REASON = {reason: (Fix(text=text),) for reason, text in _ADVICE.items()} | {
     "slow-driver": (
         Fix(text="On the host: keep the driver loaded, so that it responds in time", command="sudo nvidia-smi -pm 1"),
         Fix.look(
-            "On the host: run the toolkit's own check, which names the part that fails",
+            "On the host: run the toolkit's own check, which reports the part that fails",
             "sudo nvidia-container-cli -k -d /dev/tty info",
         ),
     ),
     "old-toolkit": (
         Fix(
-            text="On the host: update the NVIDIA Container Toolkit, which knows version 2 of control groups since 1.8",
+            text="On the host: update the NVIDIA Container Toolkit, which supports control groups version 2 since 1.8",
             command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
         ),
     ),
     "requirement": (
         Fix(
-            text="On the host: update the NVIDIA Container Toolkit, which is older than the image; or start the image without its check of the"
-            " driver: docker run -e NVIDIA_DISABLE_REQUIRE=1",
+            text="On the host: update the NVIDIA Container Toolkit, which is older than the image; or start the image without its"
+            " driver check: docker run -e NVIDIA_DISABLE_REQUIRE=1",
             command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
         ),
     ),
     "enroot": (
         Fix(
-            text="Create the container again with its files on a local disk of the node: set ENROOT_DATA_PATH to a folder that root may"
-            " write, not on NFS, then enroot remove -f NAME and import the image again"
+            text="Create the container again with its files on a local disk of the node: set ENROOT_DATA_PATH to a folder that root can"
+            " write to, not on NFS, then enroot remove -f NAME and import the image again"
         ),
         Fix(
             text="Or update NVIDIA's container tools on the node",
@@ -101,15 +102,15 @@ _BY_REASON = {reason: (Fix(text=text),) for reason, text in _ADVICE.items()} | {
     ),
     "cdi": (
         Fix(
-            text="On the host, with the NVIDIA Container Toolkit: write the description of its GPUs, again after each update of the driver",
+            text="On the host, with the NVIDIA Container Toolkit: generate the description of its GPUs, and repeat this after each driver update",
             command="sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
         ),
     ),
     "unhealthy": (_READ_PLUGIN, _LIST_GPUS),
     "scheduler": (
         Fix(
-            text="Find out what the nodes offer: with nvidia.com/gpu 0 or missing the device plugin (or its GPU operator) does not run there;"
-            " with GPUs allocated, other pods have them",
+            text="Check what the nodes offer: if nvidia.com/gpu is 0 or missing, the device plugin (or its GPU operator) does not run there;"
+            " if GPUs are allocated, other pods have them",
             command="kubectl describe nodes | grep -E '^Name:|nvidia.com/gpu'",
         ),
         _READ_PLUGIN,
@@ -120,14 +121,14 @@ _IF_THAT_FAILS = Fix(
     text="If that fails, make nvidia-smi work on the machine that runs this container: no GPU is on the PCI bus here"
 )
 _RUNTIME_CLASS = Fix(
-    text="Or give the device plugin's pods that runtime: runtimeClassName: nvidia (with a RuntimeClass of the handler nvidia)"
+    text="Or give the device plugin's pods that runtime: runtimeClassName: nvidia (with a RuntimeClass whose handler is nvidia)"
 )
 _RESTART = Fix(
     text="If it had one before: restart the container (systemctl daemon-reload on the host removes GPUs from running containers):"
     " docker restart CONTAINER",
 )
 _CDI = Fix(text="To prevent that, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all")
-_NODES = Fix.look("Check which nodes have one", "kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'")
+_NODES = Fix.look("Check which nodes have a GPU", "kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'")
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"))
@@ -147,24 +148,24 @@ def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, contex
         fix=repairs(
             context,
             undriven=bool(stack.pci.gpus) and kernel_module.loaded is False,
-            unseen=_bus_tells(stack) and not stack.pci.gpus,
+            unseen=_bus_shows_gpus(stack) and not stack.pci.gpus,
             requested=bool(stack.container.gpu_requested),
         ),
     )
 
 
 def _needs_gpu(stack: CudaStack, tpu: Tpu | None) -> bool:
-    """Whether the container should have a GPU; a host without GPUs, or with GPUs for virtual machines, has its own pages."""
-    bus_tells = _bus_tells(stack)
+    """Whether the container should have a GPU; other rules report a host without GPUs, or with GPUs for virtual machines."""
+    bus_shows_gpus = _bus_shows_gpus(stack)
     if stack.container.gpu_requested:
-        return stack.request.needs_gpu or bool(stack.pci.gpus) or not bus_tells
+        return stack.request.needs_gpu or bool(stack.pci.gpus) or not bus_shows_gpus
     if not stack.request.needs_gpu or (tpu is not None and tpu.expected):
         return False
-    return not (bus_tells and all(gpu.kernel_driver == "vfio-pci" for gpu in stack.pci.gpus))
+    return not (bus_shows_gpus and all(gpu.kernel_driver == "vfio-pci" for gpu in stack.pci.gpus))
 
 
-def _bus_tells(stack: CudaStack) -> bool:
-    """Whether the PCI bus can show a GPU; on WSL2 it never does."""
+def _bus_shows_gpus(stack: CudaStack) -> bool:
+    """Whether the PCI bus would show a GPU; on WSL2, it never does."""
     return stack.pci.readable and not stack.wsl.inside
 
 
@@ -173,14 +174,14 @@ def _reason(stack: CudaStack, kernel_module: KernelModule) -> str:
     asked = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} requests one" if container.gpu_requested else ""
     if pci.gpus and kernel_module.loaded is False:
         return "the machine has one, but no NVIDIA driver is loaded there"
-    if stack.device_nodes.control.present:  # which Apptainer shares
+    if stack.device_nodes.control.present:  # Apptainer shares them with the host
         return "it has the machine's device files, but none of its driver's libraries"
     if pci.gpus:
         return f"the machine has one{f' and {asked}' if asked else ''}, but no /dev/nvidia* was passed in"
     but = f"{asked}, but " if asked else ""
     if stack.wsl.inside:
         return f"{but}no /dev/dxg was passed in"
-    return f"{but}no /dev/nvidia* was passed in{', and none is on the PCI bus' if _bus_tells(stack) else ''}"
+    return f"{but}no /dev/nvidia* was passed in{', and none is on the PCI bus' if _bus_shows_gpus(stack) else ''}"
 
 
 def repairs(
@@ -195,12 +196,12 @@ def repairs(
     """Start the container with its GPUs.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         undriven: whether the host's GPU has no driver, so that there is nothing to pass in.
         unseen: whether no GPU is on the bus: the host has none, or a virtual machine of the runtime hides it.
         requested: whether the container was started with a request for a GPU.
-        lost: not empty: the container had a GPU before.
-        reason: why there is none, in a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler",
+        lost: non-empty if the container had a GPU before.
+        reason: why there is no GPU, from a log: "runtime", "hook", "plugin" (of Kubernetes), "scheduler",
             "unhealthy", "taint", "no-files", "no-driver", "old-toolkit", "requirement", "enroot", "no-cli",
             "driver-in-image", "cgroups", "ldconfig", "cdi".
     """
@@ -214,7 +215,7 @@ def repairs(
         yield _RUNTIME_CLASS
         return
     if reason == "runtime" and context.amd:
-        yield Fix(text="This GPU is AMD's: use AMD's own image: docker run --device=/dev/kfd --device=/dev/dri rocm/tensorflow")
+        yield Fix(text="For an AMD GPU, use AMD's own image: docker run --device=/dev/kfd --device=/dev/dri rocm/tensorflow")
     steps = list(_steps(context, lost, reason))
     yield from (*steps[:1], _IF_THAT_FAILS, *steps[1:]) if unseen else steps
     yield from context.only(_NODES, container="kubernetes")

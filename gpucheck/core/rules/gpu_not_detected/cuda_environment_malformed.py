@@ -2,11 +2,11 @@
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_INVALID_DEVICE: invalid device ordinal
-    - nvidia-smi works, and no CUDA program does
+    - nvidia-smi works, but no CUDA program does
 Cause:
-    CUDA_DEVICE_ORDER accepts exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other value cuInit fails
+    CUDA_DEVICE_ORDER accepts exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other value, cuInit fails
     with error 101 (measured on driver 580), although no GPU was selected by number. It fails in the same way if
-    CUDA_VISIBLE_DEVICES names a GPU twice, as in 0,0.
+    CUDA_VISIBLE_DEVICES lists a GPU twice, as in 0,0.
 Verify:
     gpucheck --quick finds nothing.
 Unless:
@@ -47,7 +47,7 @@ def check(environment: Environment, cuda: Cuda, context: Context) -> Finding | N
         if len(set(listed)) == len(listed):
             return None
         twice = next(entry for entry in listed if listed.count(entry) > 1)
-        wrong, assignment = f"names {twice} more than once", _each_once(listed, twice)
+        wrong, assignment = f"lists {twice} more than once", _each_once(listed, twice)
     variable = assignment.variable
     return Finding(
         summary=f"CUDA does not start because {variable}={environment.variables[variable]} {wrong}.",
@@ -72,19 +72,19 @@ def _each_once(listed: list[str], twice: str) -> Assignment:
     """Return the same GPUs in the same order, each once."""
     shown = twice if twice.isprintable() else "a GPU"
     once = ",".join(dict.fromkeys(listed))
-    return _assign(_VISIBLE, once, f"CUDA does not start if {shown} is named more than once")
+    return _assign(_VISIBLE, once, f"CUDA does not start if {shown} is listed more than once")
 
 
 def repairs(context: Context, *, variable: str = "", value: str = "") -> Fixes:
     """Set the variable to a value that CUDA accepts.
 
     Args:
-        context: where.
-        variable: the one with the invalid value; empty: unknown.
-        value: the correct value; empty: unknown.
+        context: what is known about the machine.
+        variable: the variable with the invalid value; empty if unknown.
+        value: the correct value; empty if unknown.
     """
     if variable:
-        text, leave = "Name each GPU once", "Or let CUDA see every GPU"
+        text, leave = "List each GPU once", "Or let CUDA see every GPU"
         if variable == _ORDER:
             text, leave = _TEXTS[value], "Or use CUDA's default order"
         yield Fix(text=text, command=statement(_assign(variable, value)))
@@ -92,7 +92,7 @@ def repairs(context: Context, *, variable: str = "", value: str = "") -> Fixes:
         return
     numbered = f"If {_ORDER} is set: let CUDA number the GPUs as nvidia-smi does"
     yield Fix(text=numbered, command=statement(_assign(_ORDER, "PCI_BUS_ID")))
-    once = f"If {_VISIBLE} names a GPU twice: name each once"
+    once = f"If {_VISIBLE} lists a GPU twice: list each once"
     yield Fix(text=once, command=statement(_assign(_VISIBLE, "0")))
     look = Fix.look("Check which variables are set", "env | grep -E '^(CUDA|NVIDIA)_'")
     yield from context.only(look, system="linux|wsl")

@@ -1,4 +1,4 @@
-"""CUDA does not start although a driver is installed, and no other rule explains it.
+"""CUDA does not start although a driver is installed, and no other rule explains why.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
@@ -6,14 +6,15 @@ Symptom:
     - failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     RuntimeError: cuda runtime error (999) : unknown error
 Cause:
-    The driver refuses without giving a reason. Frequent causes: the machine was suspended and resumed, which leaves nvidia-uvm in
-    a bad state; an incomplete driver upgrade; a virtual machine whose GPU is only partly passed through, or whose virtual GPU has
-    no licence (error 102); an MPS server that does not respond (805, 807, 808).
+    The driver fails to start CUDA without giving a reason. Frequent causes: the machine was suspended and resumed, which leaves
+    nvidia-uvm in a bad state; an incomplete driver upgrade; a virtual machine whose GPU is only partly passed through, or whose
+    virtual GPU has no licence (error 102); an MPS server that does not respond (805, 807, 808).
 Verify:
     gpucheck --quick finds nothing.
 Unless:
     Never on a machine that should train on its GPU. A machine without a GPU reports CUDA_ERROR_NO_DEVICE, which is not an error
-    with --allow-cpu. For gpucheck node, an error that a job may cause (2, 46, 304, 805 to 810) is a warning, and no verdict is reached.
+    with --allow-cpu. For gpucheck node, an error that a job can cause (2, 46, 304, 805 to 810) is a warning, and no verdict is
+    reached.
 Example:
     container = {"inside": false}
     cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "driver_version": "13.0"}
@@ -40,11 +41,11 @@ _MPS = Fix(text="Stop the MPS server and its clients, then restart it", command=
 _OF_CODE = {
     "500": (
         UPDATE_WSL_CONTAINERS.after("In a container on WSL2:"),
-        Fix(text="Else reinstall the driver: its libraries do not fit each other", needs=("reboot",)),
+        Fix(text="Otherwise reinstall the driver: its libraries are incompatible with each other", needs=("reboot",)),
     ),
     "102": (
         Fix(
-            text="Give the virtual GPU its licence: name the licence server in /etc/nvidia/gridd.conf, then restart the service",
+            text="License the virtual GPU: set the licence server in /etc/nvidia/gridd.conf, then restart the service",
             command="sudo systemctl restart nvidia-gridd",
         ),
     ),
@@ -103,12 +104,12 @@ def repairs(
     """Make CUDA start.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         code: cuInit's result: "999".
-        action: the required one; empty: that of the messages.
-        devices: addresses of the GPUs that could not be started, with commas.
-        xids: codes of the kernel's messages about them, with commas.
-        starting: not empty: it failed on the host, before a container started.
+        action: the required action; empty for the one that the messages require.
+        devices: comma-separated addresses of the GPUs that could not be started.
+        xids: comma-separated codes of the kernel's messages about them.
+        starting: non-empty if it failed on the host, before a container started.
     """
     wanted = required_action(action, xids, Action.IGNORE)
     yield from act(context, wanted, devices, xids)

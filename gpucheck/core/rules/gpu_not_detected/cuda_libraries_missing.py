@@ -12,7 +12,7 @@ Cause:
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:
-    TensorFlow should train on the CPU although a GPU is here: hide it with CUDA_VISIBLE_DEVICES=-1 and use --allow-cpu.
+    TensorFlow should train on the CPU although there is a GPU: hide it with CUDA_VISIBLE_DEVICES=-1 and use --allow-cpu.
 Example:
     packages.nvidia = []
     packages.and_cuda = []
@@ -53,7 +53,7 @@ _FOR_JETSON = (
 
 @rule(scope=Scope.ENVIRONMENT, explains=WITHOUT_LIBRARIES)
 def check(faults: LibraryFaults) -> Finding | Skip | None:
-    """Report libraries without a copy anywhere; a missing cuDNN alone has its own page."""
+    """Report libraries without a copy anywhere; if only cuDNN is missing, cudnn-missing reports it."""
     missing = faults.blocking("missing")
     if all(fault.soname.startswith("libcudnn") for fault in missing):
         return faults.skip
@@ -78,10 +78,10 @@ def repairs(
     """Install the libraries of the CUDA version that the program asked for.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         sonames: the libraries that are missing: "libcudart.so.12 libcublas.so.12".
         package: the package that conda's solver did not find.
-        version: of that package.
+        version: the version of that package.
         lost: pip's packages that should contain the libraries.
         text: the line of a log.
     """
@@ -99,11 +99,11 @@ def repairs(
     if context.interpreter is not None:
         yield from installed_build(context)
         return
-    if context.framework == "jax" and not sonames:  # it names its libraries without a file
+    if context.framework == "jax" and not sonames:  # JAX names its libraries without a file name
         yield Fix(text="Let JAX load its own CUDA libraries, and no other copies", command="unset LD_LIBRARY_PATH")
     yield from cuda_build(context, toolkit(sonames))
     if context.scheduler:
-        yield Fix(text="On a cluster, load the module of that CUDA", command="module load cuda")
+        yield Fix(text="On a cluster, load the module for that CUDA version", command="module load cuda")
     look = "ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'"
-    show = Fix.look("Check whether the loader finds them: add any other folder to LD_LIBRARY_PATH", look)
+    show = Fix.look("Check whether the loader finds them; if they are in another folder, add it to LD_LIBRARY_PATH", look)
     yield from context.only(show, system="linux|wsl")

@@ -57,7 +57,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     if not unreachable:
         return faults.skip
     libraries = faults.libraries
-    names = list(dict.fromkeys(fault.soname for fault in unreachable))  # one may be lacking in several ways
+    names = list(dict.fromkeys(fault.soname for fault in unreachable))  # a library may have several faults
     release = releases.release(libraries.tensorflow or "")
     defect = release is not None and not release.cusolver_reachable and names == ["libcusolver.so.11"]
     assignment = _assignment(unreachable, faults)
@@ -86,7 +86,7 @@ def _searched(faults: LibraryFaults) -> tuple[Evidence, ...]:
 
 
 def _assignment(unreachable: list[Fault], faults: LibraryFaults) -> Assignment | None:
-    """Make the loader search the missing folders, each once; None if the variable can't contain a folder's name."""
+    """Return the assignment that adds the missing folders, each once; None if the variable can't contain a folder's name."""
     folders = list(dict.fromkeys(_folder(fault, faults) for fault in unreachable))
     if any(":" in folder or ";" in folder or not folder.isprintable() for folder in folders):
         return None  # the loader splits the variable at these characters and has no quoting
@@ -103,12 +103,12 @@ def _folder(fault: Fault, faults: LibraryFaults) -> str:
 
 
 def repairs(context: Context, *, sonames: str = "", assignment: Assignment | None = None, found: bool = False) -> Fixes:
-    """Let the loader search the folders, or use a release that searches them.
+    """Make the loader search the folders, or use a release that searches them.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         sonames: the libraries, as a log names them: "libcusolver.so.11".
-        assignment: the variable that names their folders; None: unknown.
+        assignment: the variable that lists their folders; None if unknown.
         found: whether the folders are known; without an assignment, no variable can then contain them.
     """
     release = releases.release(context.framework_version or "")
@@ -124,4 +124,4 @@ def repairs(context: Context, *, sonames: str = "", assignment: Assignment | Non
         yield Fix(text="Make it permanent in this virtual environment", command=command)
     yield context.with_cuda()
     if not found and not defect:
-        yield Fix(text="Or name the folders of pip's libraries before Python starts", command=_ALL)
+        yield Fix(text="Or add the folders of pip's libraries to LD_LIBRARY_PATH before Python starts", command=_ALL)

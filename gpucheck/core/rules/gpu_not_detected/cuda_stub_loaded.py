@@ -6,8 +6,8 @@ Symptom:
     CUDA driver is a stub library
     libcuda reported version is: INVALID_ARGUMENT: expected %d.%d, %d.%d.%d, or %d.%d.%d.%d form for driver version; got "1"
 Cause:
-    A toolkit ships lib64/stubs/libcuda.so so that programs can be linked without a driver. It has no function at run time. If its
-    folder is in LD_LIBRARY_PATH or /etc/ld.so.conf.d, or a link libcuda.so.1 points to it, it is found before the driver.
+    A toolkit ships lib64/stubs/libcuda.so so that programs can be linked without a driver. It does not work at run time. If its
+    folder is in LD_LIBRARY_PATH or /etc/ld.so.conf.d, or a link libcuda.so.1 points to it, the loader finds it before the driver.
 Verify:
     ldconfig -p | grep libcuda.so.1 shows the driver's file, and gpucheck --quick finds nothing.
 Unless:
@@ -36,7 +36,7 @@ _CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 
 @rule(scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, environment: Environment, context: Context) -> Finding | None:
-    """Report the stub if CUDA's error names it and the machine has a GPU; without one, another rule applies."""
+    """Report the stub if CUDA's error identifies it and the machine has a GPU; without one, another rule applies."""
     if stack.cuda.result != CUDA_ERROR_STUB_LIBRARY or stack.container_lacks_gpu:
         return None
     if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
@@ -56,10 +56,10 @@ def repairs(context: Context, *, searched: str | None = None) -> Fixes:
     """Remove the stub's folder from the loader's search path.
 
     Args:
-        context: where.
-        searched: the command that removes it from LD_LIBRARY_PATH; "": it is not there; None: unknown.
+        context: what is known about the machine.
+        searched: the command that removes it from LD_LIBRARY_PATH; "" if it is not there; None if unknown.
     """
-    gpus = Fix(text="Start the container with --gpus all: TensorFlow's GPU images load the stub only where they have no driver")
+    gpus = Fix(text="Start the container with --gpus all: TensorFlow's GPU images load the stub only if they have no driver")
     if searched is None and context.in_container:
         yield from context.only(gpus, container="docker|podman")
     if searched != "":
@@ -69,7 +69,7 @@ def repairs(context: Context, *, searched: str | None = None) -> Fixes:
         line = Fix(
             text="Remove the line that adds the stub's folder, and update the loader's cache with sudo ldconfig", needs=("sudo",)
         )
-        yield line.after("Or, if a file of /etc/ld.so.conf.d names it:") if searched is None else line
+        yield line.after("Or, if a file in /etc/ld.so.conf.d lists it:") if searched is None else line
         yield Fix.look("Find the line", _CACHE)
     if searched is None and not context.in_container:
         yield from context.only(gpus, container="docker|podman")

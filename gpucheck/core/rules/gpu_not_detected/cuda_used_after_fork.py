@@ -6,7 +6,7 @@ Symptom:
     - A child of multiprocessing that hangs at its first TensorFlow call
 Cause:
     A fork copies the process's memory, but not its threads and its connection to the CUDA driver. On Linux,
-    Python's multiprocessing forked by default until 3.14, and so do gunicorn --preload, Celery's prefork pool, and os.fork.
+    Python's multiprocessing forks by default before 3.14, as do gunicorn --preload, Celery's prefork pool and os.fork.
 Verify:
     The child's first TensorFlow operation runs, and nvidia-smi lists the child.
 Unless:
@@ -55,14 +55,14 @@ def repairs(context: Context, *, text: str = "") -> Fixes:
     """Start CUDA only in the process that uses it.
 
     Args:
-        context: of the program.
+        context: what is known about the program's machine.
         text: the line that reports it.
     """
     torch = context.framework == "torch" or "torch" in text
     start = "torch.multiprocessing" if torch else "multiprocessing"
     if context.notebook:
         yield Fix(text="Restart the runtime, and do not use the GPU in the notebook before the processes start")
-    yield Fix(text=f'Start new processes instead: call {start}.set_start_method("spawn") first in the program')
+    yield Fix(text=f'Spawn processes instead of forking them: call {start}.set_start_method("spawn") at the start of the program')
     if torch:
         yield Fix(text='For a DataLoader: multiprocessing_context="spawn", or move tensors to the GPU in the main process only')
     name = {"torch": "PyTorch", "jax": "JAX"}.get("torch" if torch else context.framework or "", "TensorFlow")

@@ -4,7 +4,7 @@ Symptom:
     Cuda compilation tools, release 13.0, V13.0.48
       Could not load dynamic library 'libcudart.so.12'; dlerror: libcudart.so.12: cannot open shared object file: No such file or directory
     Cannot dlopen some GPU libraries.
-    - nvcc --version says 13.0, and TensorFlow lists no GPU
+    - nvcc --version prints 13.0, and TensorFlow lists no GPU
 Cause:
     TensorFlow loads its CUDA libraries by names that contain the major version: since 2.15 those of CUDA 12, before that those of
     CUDA 11. Libraries of CUDA 13 have other names and are never loaded. A newer driver is fine: only the libraries must match.
@@ -72,10 +72,10 @@ def repairs(context: Context, *, sonames: str = "", library: str = "", built: st
     """Install the libraries that the program was built for; the other CUDA can stay.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         sonames: the libraries that the program asked for.
         library: the library whose version differs from JAX's build.
-        built: the CUDA version of the program, "12.1" for PyTorch.
+        built: the CUDA version that the program was built for: "12.1" for PyTorch.
         found: the installed version.
     """
     if built and found and not sonames:
@@ -91,16 +91,14 @@ def _of_jax(context: Context) -> Fixes:
 
 
 def _of_extension(context: Context, built: str, found: str) -> Fixes:
-    """Install matching builds: an extension of PyTorch is compiled with another toolkit than PyTorch."""
+    """Install matching builds for an extension of PyTorch that is compiled with another toolkit than PyTorch."""
     if found in _OF_TORCH:
         torch = torch_build(context, found.replace(".", ""))
-        yield Fix(
-            text=f"Install the PyTorch that was built for CUDA {found}, the toolkit that is installed", command=torch.command
-        )
-    text = f"Or compile with the toolkit of CUDA {built}, which this PyTorch was built for"
+        yield Fix(text=f"Install the PyTorch build for CUDA {found}, the version of the installed toolkit", command=torch.command)
+    text = f"Or compile with the CUDA {built} toolkit, which this PyTorch was built for"
     yield Fix(text=text, command=f"conda install -y -c nvidia cuda-toolkit={built}", needs=("network",))
     if not context.windows:
-        yield Fix(text="Where that toolkit is installed: name it", command=f"export CUDA_HOME=/usr/local/cuda-{built}")
+        yield Fix(text="If that toolkit is installed already: select it", command=f"export CUDA_HOME=/usr/local/cuda-{built}")
 
 
 def _majors(faults: LibraryFaults) -> Iterator[tuple[int, tuple[Evidence, ...]]]:

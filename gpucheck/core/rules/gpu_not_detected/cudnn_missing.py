@@ -8,7 +8,7 @@ Symptom:
     DNN library is not found.
 Cause:
     NVIDIA ships cuDNN separately from the CUDA toolkit, so a machine can have CUDA without cuDNN; TensorFlow then lists no GPU.
-    cuDNN 9 consists of parts that it loads from its own folder at first use: a copy with a missing part fails only in training.
+    cuDNN 9 consists of parts that it loads from its own folder at first use: an incomplete copy fails only in training.
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:
@@ -81,10 +81,10 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
     """Install cuDNN of the requested major version.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         sonames: the libraries that are missing: "libcudnn.so.8", "cudnn64_9.dll".
         beside: other CUDA libraries that were found.
-        part: not empty: cuDNN is installed without this part.
+        part: non-empty if cuDNN is installed without this part.
         wheel: the package that should contain it, on a live machine.
     """
     if again := context.reinstall([wheel]):
@@ -98,7 +98,7 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
         yield from cuda_build(context, cuda)
         return
     release = releases.release(context.framework_version or "")
-    # which source files the log names tells it where no version does
+    # without a version, the source files that the log names show how old the release is
     moved = release is None and not cuda and context.framework_before is not None
     wheel_11 = release is not None and any(part.startswith("nvidia-cudnn-cu11") for part in release.and_cuda)
     if context.windows or (not wheel_11 and (cuda.startswith("11") or moved or (release is not None and not release.and_cuda))):
@@ -111,7 +111,7 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
     if release is not None and wheel_11:
         wanted = f"nvidia-cudnn-cu11>={release.cudnn},<{int(release.cudnn.partition('.')[0]) + 1}"
     again = Fix(text="Reinstall all of its files", command=context.pip("--force-reinstall", "--no-deps", wanted))
-    install = Fix(text=f"Install it (for CUDA {'11' if wheel_11 else '12'})", command=context.pip(wanted))
+    install = Fix(text=f"Install cuDNN (for CUDA {'11' if wheel_11 else '12'})", command=context.pip(wanted))
     yield from (again,) if part else (install, again)
     yield context.cuda_libraries()
     show = Fix.look("If it is installed, check whether the loader finds it", "ldconfig -p | grep libcudnn")

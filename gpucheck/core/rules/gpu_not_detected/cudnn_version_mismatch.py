@@ -8,8 +8,8 @@ Symptom:
     DNN library is not found.
     CUDNN_STATUS_ARCH_MISMATCH, CUDNN_STATUS_EXECUTION_FAILED_CUDART (a GPU before Turing with cuDNN 9.11 or newer)
 Cause:
-    TensorFlow needs the cuDNN major version it was built with, and the same or a newer minor. All packages of an environment
-    share one cuDNN, so installing PyTorch can replace it with an older one. From 9.11 on cuDNN has no code for older GPUs than
+    TensorFlow needs the cuDNN major version it was built with, and the same or a newer minor. All packages in an environment
+    share one cuDNN, so installing PyTorch can replace it with an older one. From 9.11 on, cuDNN has no code for GPUs older than
     Turing. XLA, which Keras uses on a GPU unless jit_compile=False, could not run some convolutions of TensorFlow 2.21 with cuDNN
     9.3 and 9.5; with 9.24 it can.
 Verify:
@@ -74,7 +74,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
     older = not versions.at_least(cudnn.version, needed.cudnn)
     if older or complaint:
         than = f"is older than the {needed.cudnn} that TensorFlow {version} was built with"
-        state = than if older else f"is incompatible with TensorFlow {version}, as its own message says"
+        state = than if older else f"is incompatible with TensorFlow {version}, according to its own message"
         return Finding(
             summary=f"cuDNN {cudnn.version} {state}, so layers that need it fail on the GPU.",
             evidence=evidence,
@@ -93,7 +93,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
 
 
 def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | None:
-    """Report a run that XLA could not compile because it found no way to run a convolution, with a cuDNN that is known for it."""
+    """Report a run in which XLA found no way to run a convolution, with a cuDNN that is known to cause this."""
     failed = None if faults.libraries.cudnn_parts_missing else outcomes.failed_run(_REFUSED_BY_XLA)
     cudnn = next((library for library in faults.libraries.libraries if library.soname.startswith("libcudnn.")), None)
     if failed is None or (cudnn is not None and cudnn.version and versions.at_least(cudnn.version, cuda_tables.CUDNN_FOR_XLA)):
@@ -129,12 +129,12 @@ def repairs(
     """Install a compatible cuDNN.
 
     Args:
-        context: where.
-        package: the wheel of cuDNN; None: that of CUDA 12.
-        compiled: the version that the program was built with, as its message names it: "9.3.0", "90300"; empty: TensorFlow's.
-        minimum: the oldest that its message accepts, in the same forms; empty: that version.
-        status: of a call that failed: with "ARCH_MISMATCH" the GPU is too old for this cuDNN.
-        xla: not empty if only XLA needs a newer one.
+        context: what is known about the machine.
+        package: the wheel of cuDNN; None for that of CUDA 12.
+        compiled: the version that the program was built with, as in its message: "9.3.0", "90300"; empty for TensorFlow's.
+        minimum: the oldest version that its message accepts, in the same forms; empty for ``compiled``.
+        status: the status of a failed call; with "ARCH_MISMATCH", the GPU is too old for this cuDNN.
+        xla: non-empty if only XLA needs a newer one.
     """
     release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
     compiled, minimum = (versions.of_cudnn(each) if each.isdecimal() else each for each in (compiled, minimum))
@@ -164,7 +164,7 @@ def repairs(
         if context.framework == "jax" and compiled and needed.startswith("9"):
             yield replace(jax_build(context), command=context.pip("--upgrade", "jax[cuda12]", f"{name}{fits}"))
         repaired = [*cuda_build(context), *context.only(unset, system="linux|wsl")]
-        # PyTorch brings its own, but another was found
+        # PyTorch includes its own cuDNN, but the loader found another
         yield from reversed(repaired) if context.framework == "torch" else repaired
     elif not versions.at_least(needed, _FIRST_FOR_CUDA_12):
         yield _before_cuda_12(context, needed, fits)

@@ -7,9 +7,9 @@ Symptom:
     - Unable to determine the device handle for GPU
 Cause:
     CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and one /dev/nvidia<N> per GPU. The kernel module does not create them:
-    nvidia-modprobe does, started by a udev rule of the distribution's driver package (71-nvidia.rules) or at the first use, or
-    nvidia-persistenced at boot. Files are missing if the driver was installed without those, in a chroot, or in a container that
-    got only some of them. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
+    nvidia-modprobe does, started by a udev rule of the distribution's driver package (71-nvidia.rules) or at first use, or
+    nvidia-persistenced at boot. Files are missing if the driver was installed without these, in a chroot, or in a container that
+    got only some of the files. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
 Verify:
     ls /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia0 prints all three.
 Unless:
@@ -48,7 +48,7 @@ _OF_RUNTIME = r"gathering device information|adding custom device|\bmknod\b|\bst
 def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | None:
     """Report a missing device file if CUDA fails; CUDA creates the files itself if nvidia-modprobe is installed."""
     container, cuda = stack.container, stack.cuda
-    if not _matter(stack, kernel_module):
+    if not _applies(stack, kernel_module):
         return None
     unusable = _unusable_nodes(stack)
     if not unusable:
@@ -70,7 +70,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
     )
 
 
-def _matter(stack: CudaStack, kernel_module: KernelModule) -> bool:
+def _applies(stack: CudaStack, kernel_module: KernelModule) -> bool:
     """Whether CUDA fails on a loaded driver with an error that missing files can cause."""
     container, cuda = stack.container, stack.cuda
     if stack.wsl.inside or not kernel_module.loaded or stack.counts_gpus or stack.container_lacks_gpu:
@@ -95,7 +95,7 @@ def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:
 
 
 def _unusable(node: DeviceNode) -> str | None:
-    """Return the state of an unusable device file; permissions have their own page."""
+    """Return the state of an unusable device file; device-permission-denied reports permissions."""
     if not node.present:
         return "missing"
     if node.regular_file:
@@ -107,8 +107,8 @@ def repairs(context: Context, *, path: str = "", text: str = "") -> Fixes:
     """Create the device files, or pass them into the container.
 
     Args:
-        context: where.
-        path: the missing file: "/dev/nvidia-uvm"; empty: unknown.
+        context: what is known about the machine.
+        path: the missing file: "/dev/nvidia-uvm"; empty if unknown.
         text: the line that reports it.
     """
     if context.notebook:

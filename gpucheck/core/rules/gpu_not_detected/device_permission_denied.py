@@ -22,7 +22,7 @@ Example:
     cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> This user may not open /dev/nvidiactl and /dev/nvidia0 (EACCES): they belong to root and the group video, mode 0660.
+    -> This user can't open /dev/nvidiactl and /dev/nvidia0 (EACCES): they belong to root and the group video, mode 0660.
 References:
     https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/troubleshooting.html
     https://slurm.schedmd.com/gres.html
@@ -46,7 +46,7 @@ _OF_WSL = (
     Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update && wsl.exe --shutdown"),
     Fix(text="Install NVIDIA's current driver on Windows (from nvidia.com/drivers), not inside WSL"),
 )
-_ROOTLESS = Fix(text="Start it with --security-opt=label=disable --group-add keep-groups, which a container without root needs")
+_ROOTLESS = Fix(text="Start it with --security-opt=label=disable --group-add keep-groups, which a rootless container needs")
 _NO_CGROUPS = Fix(
     text="If a new container fails as well: set no-cgroups = false in /etc/nvidia-container-runtime/config.toml on the host, and"
     " restart Docker"
@@ -60,10 +60,10 @@ _OF_ITS_USER = Fix(
     " chmod 0666 /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia[0-9]*"
 )
 _OF_A_PODS_USER = Fix(
-    text="Let the user of the pod open the files: securityContext.runAsUser: 0, or supplementalGroups with the number of their group"
+    text="Let the pod's user open the files: securityContext.runAsUser: 0, or supplementalGroups with the ID of the files' group"
 )
 _UNLABELLED = Fix(
-    text="Start the container with --security-opt label=disable: SELinux denies it, as every user may open the files"
+    text="Start the container with --security-opt label=disable: SELinux denies access, because the files' mode allows every user"
 )
 _WITH_DOCKERS_OPTIONS = (None, "docker", "podman", "containerd")
 _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group
@@ -71,7 +71,7 @@ _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a c
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
 def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
-    """Report refused device files, unless CUDA lists a GPU: the others then belong to another job."""
+    """Report device files that can't be opened, unless CUDA lists a GPU: the others then belong to another job."""
     container, device_nodes, driver, cuda = stack.container, stack.device_nodes, stack.driver, stack.cuda
     if stack.wsl.inside or stack.counts_gpus or stack.container_lacks_gpu:
         return None
@@ -79,7 +79,7 @@ def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
     nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
     refused = {field: node for field, node in nodes.items() if node.openable is False and node.error in _REFUSED}
     if any(node.openable for node in device_nodes.gpus) and not {"control", "uvm"} & refused.keys():
-        refused = {}  # a GPU can be opened, so permissions are not why CUDA counts none
+        refused = {}  # a GPU can be opened, so permissions are not the reason that CUDA lists none
     if not refused and driver.result not in _NVML_REFUSED:
         if cuda.status == "failed" and any(node.present and node.openable is None for node in nodes.values()):
             return Skip("gpucheck could not try to open the device files")
@@ -109,11 +109,11 @@ def _summary(container: Container, refused: list[DeviceNode]) -> str:
     first, paths = refused[0], listing([node.path for node in refused])
     if first.error == "EPERM":
         who = "This container" if container.inside else "This process"
-        return f"{who} may not open {paths}: a device rule of its control group forbids it (EPERM)."
+        return f"{who} can't open {paths}: a device rule of its control group forbids it (EPERM)."
     who = "This container" if container.inside else "This user"
     verb = "they belong" if len(refused) > 1 else "it belongs"
     owner = f": {verb} to {first.owner} and the group {first.group}, mode {first.mode}" if first.owner and first.mode else ""
-    return f"{who} may not open {paths} (EACCES){owner}."
+    return f"{who} can't open {paths} (EACCES){owner}."
 
 
 def repairs(
@@ -122,12 +122,12 @@ def repairs(
     """Let this process open the device files.
 
     Args:
-        context: where.
-        error: from opening the file: "EPERM", "operation not permitted"; empty: unknown.
-        group: of the file; "root": only root has access; None: unknown.
-        mode: of the file: "0660"; empty: unknown.
-        code: of NVML's error.
-        message: of NVML's error.
+        context: what is known about the machine.
+        error: the error from opening the file: "EPERM", "operation not permitted"; empty if unknown.
+        group: the file's group; "root" if only root has access; None if unknown.
+        mode: the file's mode: "0660"; empty if unknown.
+        code: the code of NVML's error.
+        message: the message of NVML's error.
     """
     by_rule = error.upper() == "EPERM" or "not permitted" in error or code == _UNKNOWN_ERROR  # of the control group
     if context.notebook:

@@ -6,7 +6,7 @@ Symptom:
       CUDA_VISIBLE_DEVICES is set to -1 - this hides all GPUs from CUDA
     nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns []
 Cause:
-    CUDA shows a program only the GPUs that CUDA_VISIBLE_DEVICES names. It reads the list up to the first entry that it can't
+    CUDA shows a program only the GPUs that CUDA_VISIBLE_DEVICES lists. It reads the list up to the first entry that it can't
     match, and ignores the rest. So an empty value, -1, a number that is too high, or the UUID of another GPU (or of a recreated
     MIG instance) hides everything after it. nvidia-smi ignores the variable. In a container, NVIDIA_VISIBLE_DEVICES=none passes
     in the driver without the GPUs.
@@ -38,7 +38,7 @@ from gpucheck.core.system.shells import word
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _NO_DEVICE = (100, 101)
-_A_TASK_PER_GPU = Fix(text="Start one task per GPU: request as many with --ntasks-per-node as GPUs with --gpus-per-node")
+_A_TASK_PER_GPU = Fix(text="Start one task per GPU: set --ntasks-per-node to the same number as --gpus-per-node")
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
@@ -59,7 +59,7 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Conte
         return None  # there may be no GPU to hide
     usable = 0 if hides_all else _usable(entries, gpus, counted or 0)
     if usable is None:
-        return Skip("which GPUs the driver has could not be compared with CUDA_VISIBLE_DEVICES")
+        return Skip("the driver's GPUs could not be compared with CUDA_VISIBLE_DEVICES")
     if usable == len(entries) or usable != (cuda.device_count or 0):
         return None  # all entries are valid, or do not explain CUDA's count
     assignment = _assignment(value, cuda.device_count, slurm=context.scheduler == "slurm")
@@ -90,16 +90,16 @@ def _summary(value: str, entries: list[str], usable: int, counted: int | None, *
         return f"{shown} hides every GPU from CUDA: {driver}, but programs see none."
     if none:
         return f"{shown} hides every GPU from CUDA: this machine has no GPU {wrong}, but {driver}."
-    return f"{shown} names {len(entries)} GPUs, but CUDA stops at {wrong}, which does not exist: programs see only {usable}."
+    return f"{shown} lists {len(entries)} GPUs, but CUDA stops at {wrong}, which does not exist: programs see only {usable}."
 
 
 def _assignment(value: str, offered: int | None, slurm: bool) -> Assignment:
     """Let CUDA see every GPU; only a suggestion if the value may be right for another machine or job."""
     shown = f" ({value})" if value.strip() and value.isprintable() else ""
     if slurm:
-        reason = f"Slurm's list of GPUs{shown} is not what CUDA finds: request GPUs from Slurm, other jobs may run on these"
+        reason = f"Slurm's list of GPUs{shown} differs from what CUDA finds: request GPUs from Slurm, because other jobs may run on these"
     elif offered:
-        reason = f"CUDA stops at the first unknown name{shown}, and shows {offered}"
+        reason = f"CUDA stops at the first unknown entry{shown}, and lists {offered}"
     else:
         reason = f"it hides every GPU{shown}"
     apply = not (slurm or offered)
@@ -118,7 +118,7 @@ def _usable(entries: list[str], gpus: Gpus, count: int) -> int | None:
 
 
 def _is_present(entry: str, gpus: Gpus, count: int) -> bool | None:
-    """Whether an entry names a GPU of this machine; None: unknown."""
+    """Whether an entry identifies a GPU of this machine; None if unknown."""
     if entry.isdecimal():  # numbers count MIG instances if there are any
         return None if any(gpu.mig_enabled for gpu in gpus.gpus) else int(entry) < count
     if entry.startswith("GPU-"):
@@ -164,18 +164,18 @@ def repairs(
     """Show the GPUs to the program.
 
     Args:
-        context: where.
-        value: of CUDA_VISIBLE_DEVICES; None: unknown.
+        context: what is known about the machine.
+        value: the value of CUDA_VISIBLE_DEVICES; None if unknown.
         in_python: whether it was set at Python's start or by the program.
         cpu_allowed: whether the run needs no GPU.
         left_out: whether the container was started with NVIDIA_VISIBLE_DEVICES=none.
-        beyond: not empty: the program requests a GPU number that is too high.
-        ray: not empty: Ray started the program.
+        beyond: non-empty if the program requests a GPU number that is too high.
+        ray: non-empty if Ray started the program.
     """
     if ray:
         text = "Request a GPU for each worker: ScalingConfig(use_gpu=True) in Ray Train, @ray.remote(num_gpus=1) for tasks and actors"
         yield Fix(text=text)
-        yield Fix.look("Check that Ray has GPUs to give", "ray status")
+        yield Fix.look("Check that Ray has GPUs available", "ray status")
         return
     if left_out:
         yield Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and without the variable")
@@ -183,12 +183,12 @@ def repairs(
     if value is None and not beyond:
         yield from notebook_gpu(context)
     if beyond and context.scheduler == "slurm" and context.framework == "jax":
-        text = "Name the one GPU that Slurm gives each task: jax.distributed.initialize(local_device_ids=[0])"
+        text = "Select the one GPU that Slurm gives each task: jax.distributed.initialize(local_device_ids=[0])"
         own = Fix(text=f"{text}, or request --gpus-per-node and no --gpus-per-task")
         fixes = {"one": (own,), "all": (_A_TASK_PER_GPU,)}
         yield from fixes.get(context.task_sees_gpus or "", (_A_TASK_PER_GPU, own.after("If each task sees only its own GPU:")))
     if beyond:
-        yield Fix(text="Use a GPU that is there: programs count the visible ones from 0, so that the only one is GPU:0 or cuda:0")
+        yield Fix(text="Use a GPU that exists: programs number the visible ones from 0, so a single one is GPU:0 or cuda:0")
     elif context.scheduler == "slurm":
         yield REQUEST_FROM_SLURM
     elif value is None and context.in_container:
@@ -209,7 +209,7 @@ def _show_all(context: Context, value: str | None, *, in_python: bool) -> Fixes:
         yield Fix(text=f"Let CUDA see every GPU: restart the runtime, and before the first import run import os; {pop}")
     elif in_python:
         yield Fix(
-            text=f"Remove the line that sets {_VISIBLE}: a .pth file, sitecustomize.py or the program itself does, in Python"
+            text=f"Remove the Python code that sets {_VISIBLE}: it is in a .pth file, sitecustomize.py or the program itself"
         )
         folders = "import site; print(*site.getsitepackages(), site.getusersitepackages())"
         files = "--include='*.pth' --include=sitecustomize.py --include=usercustomize.py"

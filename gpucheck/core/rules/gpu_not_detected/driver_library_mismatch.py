@@ -48,7 +48,7 @@ _RESTART_CONTAINER = Fix(
 )
 _OWN_LIBRARIES = Fix(text="Remove the driver's own packages from the image: libnvidia-*, libcuda1, cuda-compat-*")
 _FIRMWARE = Fix(
-    text="If it is the same after a restart, install the driver's firmware of the kernel module's version: firmware-nvidia-gsp on Debian,"
+    text="If a restart does not help, install the driver's firmware in the kernel module's version: firmware-nvidia-gsp on Debian,"
     " nvidia-firmware-BRANCH on Ubuntu"
 )
 _VERSION = r"\.so\.(\d+\.[\d.]*\d)$"  # libcuda.so.580.159.04, not libcuda.so.1
@@ -87,7 +87,7 @@ def check(
 
 
 def _mismatch(stack: CudaStack, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
-    """The evidence of a mismatch."""
+    """Return the evidence of a mismatch."""
     driver, cuda = stack.driver, stack.cuda
     return (
         *(saw(driver, "result", "result_name") if driver.result == _NVML_MISMATCH else ()),
@@ -97,12 +97,12 @@ def _mismatch(stack: CudaStack, outcomes: TrainingOutcomes) -> tuple[Evidence, .
 
 
 def _compat(environment: Environment | None, stack: CudaStack, mismatch: tuple[Evidence, ...], context: Context) -> Finding:
-    """Report error 804: a newer libcuda runs only on data-center GPUs, and with certain older drivers."""
+    """Report error 804: a newer libcuda runs only on data-center GPUs, and with some older drivers."""
     library = stack.cuda.library or "libcuda.so.1"
     path = (environment.variables if environment is not None else {}).get("LD_LIBRARY_PATH", "")
     command = without_folders(path, word="compat", folder=library.rpartition("/")[0])
     return Finding(
-        summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not accept.",
+        summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not support.",
         evidence=(*mismatch, *saw(stack.cuda, "library")),
         fix=repairs(context, code=str(_CUDA_COMPAT_REFUSED), without_compat=command),
     )
@@ -119,11 +119,11 @@ def repairs(
     """Make the versions of the kernel module and the libraries equal.
 
     Args:
-        context: where.
-        kernel: version of the kernel module; empty: unknown.
-        library: version of the libraries; empty: unknown.
-        code: of the CUDA error: "804" is about cuda-compat.
-        without_compat: the command that removes cuda-compat's folder from LD_LIBRARY_PATH; empty: it may not be there.
+        context: what is known about the machine.
+        kernel: version of the kernel module; empty if unknown.
+        library: version of the libraries; empty if unknown.
+        code: the code of the CUDA error: "804" is about cuda-compat.
+        without_compat: the command that removes cuda-compat's folder from LD_LIBRARY_PATH; empty if the folder may not be there.
         text: the line that reports it.
     """
     if context.notebook:
@@ -138,7 +138,7 @@ def repairs(
     older = kernel and library and not versions.at_least(library, kernel)
     if older and not context.in_wsl:
         yield from _reinstall(context, kernel, inside=inside)
-    yield from restart(context, "Restart the machine, so that the kernel module of the libraries' version is loaded")
+    yield from restart(context, "Restart the machine to load the kernel module of the libraries' version")
     if "firmware" in text:
         yield _FIRMWARE
     if inside and not older:
@@ -155,7 +155,7 @@ def _reinstall(context: Context, kernel: str, *, inside: bool) -> Fixes:
     if inside:
         yield _OWN_LIBRARIES
         return
-    text = f"Install the libraries of the module's version {kernel}: those that are loaded are older"
+    text = f"Install the libraries of the kernel module's version {kernel}: the loaded ones are older"
     branch = versions.parse(kernel)[0]
     install = f"sudo apt-get install -y --only-upgrade libnvidia-compute-{branch} nvidia-utils-{branch}"
     yield from by_distribution(context, text, {"ubuntu|linuxmint": install})
@@ -173,6 +173,6 @@ def _without_compat(context: Context, command: str) -> Fixes:
     if not command:
         yield from restart(context, "Restart the machine, in case the driver was upgraded since the last restart")
         look = "echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda"
-        find = Fix.look("Find the folder of cuda-compat that LD_LIBRARY_PATH names", look)
+        find = Fix.look("Find the folder of cuda-compat that LD_LIBRARY_PATH contains", look)
         yield from context.only(find, system="linux|wsl")
-    yield Fix(text="Or remove the package cuda-compat")
+    yield Fix(text="Or remove the cuda-compat package")

@@ -8,9 +8,9 @@ Symptom:
     CUDA_ERROR_JIT_COMPILER_NOT_FOUND
     slurmd: We were configured with nvml functionality, but that lib wasn't found on the system.
 Cause:
-    The driver consists of a kernel module and libraries, and only the module is here: the package with libcuda.so.1 (and
-    libnvidia-ml.so.1) was not installed, was removed, or is outside the loader's search path. In a container:
-    NVIDIA_DRIVER_CAPABILITIES requests "utility" only, which includes nvidia-smi but not CUDA.
+    The driver consists of a kernel module and libraries, and only the module is present: the package with libcuda.so.1 (and
+    libnvidia-ml.so.1) was not installed, was removed, or is outside the loader's search path. In a container,
+    NVIDIA_DRIVER_CAPABILITIES may request only "utility", which includes nvidia-smi but not CUDA.
 Verify:
     ldconfig -p | grep -E "libcuda.so.1|libnvidia-ml.so.1" prints both.
 Unless:
@@ -46,10 +46,10 @@ _IN_CONTAINER = {
     "docker|containerd|nspawn": Fix(
         text="Restart the container with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility in addition to --gpus all"
     ),
-    "podman": Fix(text="Restart the container with --device nvidia.com/gpu=all, which passes all of the driver's libraries"),
+    "podman": Fix(text="Restart the container with --device nvidia.com/gpu=all, which passes in all of the driver's libraries"),
     "enroot": Fix(text="Restart the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility in its environment"),
     "apptainer": Fix(
-        text="Restart the container with --nv, which passes the host's driver libraries: apptainer exec --nv IMAGE COMMAND"
+        text="Restart the container with --nv, which passes in the host's driver libraries: apptainer exec --nv IMAGE COMMAND"
     ),
     "lxc": Fix(text="Install the libraries of the host's driver version in the container, without its kernel module"),
     "kubernetes": Fix(
@@ -59,15 +59,15 @@ _IN_CONTAINER = {
 }
 _COMMON = ("docker|containerd|nspawn", "kubernetes")  # the variants for an unknown container
 _IN_WSL = Fix(
-    text="Let the loader search the folder of WSL's driver libraries",
+    text="Add the folder of WSL's driver libraries to the loader's search path",
     command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
 )
 _FOR_SLURM = (
     Fix(
-        text="In gres.conf, name the GPUs in place of AutoDetect=nvml (Name=gpu File=/dev/nvidia[0-7]), then restart slurmd",
+        text="In gres.conf, list the GPUs instead of AutoDetect=nvml (Name=gpu File=/dev/nvidia[0-7]), then restart slurmd",
         command="sudo systemctl restart slurmd",
     ),
-    Fix(text="Or build Slurm's packages again where NVIDIA's header nvml.h is installed (libnvidia-ml-dev)"),
+    Fix(text="Or rebuild Slurm's packages where NVIDIA's header nvml.h is installed (libnvidia-ml-dev)"),
 )
 
 
@@ -135,20 +135,22 @@ def repairs(context: Context, *, kernel: str = "", text: str = "") -> Fixes:
     """Install the library that is missing, or pass it into the container.
 
     Args:
-        context: where.
-        kernel: version of the kernel module; empty: unknown.
+        context: what is known about the machine.
+        kernel: version of the kernel module; empty if unknown.
         text: the line that reports it.
     """
     if "nvml functionality" in text:
         yield from _FOR_SLURM
         return
-    if re.search(r"libcuda\.so(?!\.\d)", text) and not context.windows:  # a library opens it by the name for linking
+    if re.search(r"libcuda\.so(?!\.\d)", text) and not context.windows:  # a library opens it by its link-time name
         link = 'sudo ln -s libcuda.so.1 "$(dirname "$(ldconfig -p | grep -om1 "/.*/libcuda.so.1")")/libcuda.so" && sudo ldconfig'
         yield from context.only(
             Fix(text="Link libcuda.so to the driver's libcuda.so.1, and update the cache", command=link), system="linux"
         )
         folder = 'export LD_LIBRARY_PATH="/usr/lib/wsl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"'
-        yield from context.only(Fix(text="Let the loader search the folder with libcuda.so", command=folder), system="wsl")
+        yield from context.only(
+            Fix(text="Add the folder with libcuda.so to the loader's search path", command=folder), system="wsl"
+        )
         return
     of_driver = kernel or (context.driver.version if context.driver is not None else None) or ""
     if not context.in_container:
@@ -164,7 +166,7 @@ def repairs(context: Context, *, kernel: str = "", text: str = "") -> Fixes:
 
 
 def _of_linux(context: Context, kernel: str) -> Fixes:
-    """Install the libraries of the module's version."""
+    """Install the libraries that match the kernel module's version."""
     if context.excludes(system="linux"):
         return
     branch = next(iter(versions.parse(kernel)), "$(cut -d. -f1 /sys/module/nvidia/version)")
@@ -174,6 +176,6 @@ def _of_linux(context: Context, kernel: str) -> Fixes:
         "fedora": "sudo dnf install -y xorg-x11-drv-nvidia-cuda",
         "rhel|rocky|almalinux": "sudo dnf install -y nvidia-driver-cuda",
     }
-    what = f"Install the libraries of the same driver version as the kernel module {kernel}".rstrip()
+    what = f"Install the driver libraries of the same version as the kernel module {kernel}".rstrip()
     yield from by_distribution(context, what, commands)
     yield Fix(text="If the files exist, update the loader's cache", command="sudo ldconfig")

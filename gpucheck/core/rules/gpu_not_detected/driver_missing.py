@@ -71,9 +71,9 @@ def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str
     """Install the driver.
 
     Args:
-        context: where.
-        device: address of the GPU on the bus; empty: whether there is one is unknown.
-        unharmed: "yes" if the program ran on, and nothing in its log needs a GPU.
+        context: what is known about the machine.
+        device: the GPU's address on the bus; empty if it is unknown whether there is one.
+        unharmed: "yes" if the program continued, and nothing in its log needs a GPU.
         text: the line that reports it.
     """
     if "__cuda" in text:
@@ -82,7 +82,7 @@ def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str
         yield IF_THERE_IS_ONE
         return
     yield from notebook_gpu(context)
-    if "find cuda drivers" in text:  # also of a missing libcudart
+    if "find cuda drivers" in text:  # a missing libcudart also causes this message
         yield context.cuda_libraries().after("If nvidia-smi lists a GPU:")
     driver = list(
         install_driver(context, "Install NVIDIA's driver" if device else "If there is an NVIDIA GPU, install its driver")
@@ -96,7 +96,7 @@ def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str
 
 
 def _container(context: Context) -> Fixes:
-    """Start the container with its GPUs, which the runtime passes in with the host's driver; nothing if it is no container."""
+    """Start the container with its GPUs, which the runtime passes in with the host's driver; nothing outside containers."""
     host = context.scheduler or any(command.startswith("sudo ") for command in context.tried)
     if context.notebook or context.excludes(system="linux") or (host and not context.in_container):
         return

@@ -13,7 +13,7 @@ Cause:
     nouveau uses the card; the card is passed to a virtual machine (vfio-pci); or the module is loaded but does not support this
     old GPU: the open module supports no GPU before Turing, and branch 590 and later drop Maxwell, Pascal and Volta.
 Verify:
-    lspci -k -d 10de: says "Kernel driver in use: nvidia", and nvidia-smi prints its table.
+    lspci -k -d 10de: prints "Kernel driver in use: nvidia", and nvidia-smi prints its table.
 Unless:
     The GPU belongs to a virtual machine: then train inside that machine.
 Example:
@@ -144,9 +144,9 @@ def repairs(
     """Make the driver use the GPU.
 
     Args:
-        context: where.
-        reason: why it does not: "not-built", "build-failed", "signature", "nouveau", "no-device", "open-module", "unsupported",
-            "refused", "held", "vfio-pci", "region"; empty: unknown.
+        context: what is known about the machine.
+        reason: why the driver does not use it: "not-built", "build-failed", "signature", "nouveau", "no-device", "open-module",
+            "unsupported", "refused", "held", "vfio-pci", "region"; empty if unknown.
         message: the message that reports it.
         driver: version of the driver that does not support the GPU.
         legacy: the branch that supports the GPU, from the message: "470".
@@ -174,7 +174,7 @@ def repairs(
             " memory",
             needs=("reboot",),
         )
-        yield Fix(text="Or start the kernel with the parameter pci=realloc", needs=("reboot",))
+        yield Fix(text="Or boot the kernel with the parameter pci=realloc", needs=("reboot",))
     elif reason == "open-module":
         yield from _install(context, driver, "-open")
     elif reason in ("unsupported", "refused") or legacy:
@@ -185,11 +185,11 @@ def repairs(
 
 def _load(context: Context, reason: str, message: str) -> Fixes:
     load = Fix(
-        text="Load it, and read the kernel's messages if that fails",
+        text="Load the module, and read the kernel's messages if that fails",
         command='sudo modprobe nvidia || sudo dmesg | grep -i -E "nvrm|nvidia|nouveau|lockdown" | tail',
     )
     if re.search(r"nvidia[_-]uvm", message):
-        yield Fix(text="Load the module that CUDA needs besides", command="sudo modprobe nvidia-uvm")
+        yield Fix(text="Load the module that CUDA also needs", command="sudo modprobe nvidia-uvm")
     elif reason == "signature":
         yield from _signed(context)
     elif reason == "no-device":
@@ -197,10 +197,10 @@ def _load(context: Context, reason: str, message: str) -> Fixes:
         yield from install_driver(context, "Install the driver that supports this GPU")
     elif reason == "build-failed":
         yield Fix(
-            text="Start the kernel that the module was built for (in the boot menu, under advanced options)", needs=("reboot",)
+            text="Boot the kernel that the module was built for (in the boot menu, under advanced options)", needs=("reboot",)
         )
         yield from install_driver(context, "Or install a newer driver, which supports this kernel")
-        yield Fix.look("See why the build failed", "tail -n 30 /var/lib/dkms/nvidia/*/build/make.log")
+        yield Fix.look("Check why the build failed", "tail -n 30 /var/lib/dkms/nvidia/*/build/make.log")
     elif reason == "not-built":
         yield from _build(context)
         yield load
@@ -212,7 +212,7 @@ def _load(context: Context, reason: str, message: str) -> Fixes:
 
 def _build(context: Context) -> Fixes:
     """Build the module for the running kernel."""
-    text = "Build the module for the running kernel (or start the kernel that it was built for)"
+    text = "Build the module for the running kernel (or boot the kernel that it was built for)"
     dkms = "sudo dkms autoinstall && sudo modprobe nvidia"
     commands = {
         "ubuntu|debian|linuxmint": f"sudo apt-get install -y linux-headers-$(uname -r) && {dkms}",
@@ -243,7 +243,7 @@ def _other_branch(context: Context, driver: str, legacy: str, pci_id: str) -> Fi
     elif pci_id:
         yield from install_driver(context, "Install a newer NVIDIA driver")
     else:
-        yield Fix(text="Install the branch of the driver that the kernel's message asks for: a legacy one, or a newer one")
+        yield Fix(text="Install the driver branch that the kernel's message requests: a legacy one, or a newer one")
     yield _READ
 
 
@@ -251,7 +251,7 @@ def _install(context: Context, version: str, suffix: str = "") -> Fixes:
     """Install a branch of the driver, with its open or its proprietary kernel modules."""
     branch = (versions.parse(version) or (_LAST_BRANCH_BEFORE_TURING,))[0]
     kind = "open" if suffix else "proprietary"
-    text = f"Install the driver of branch {branch} with its {kind} kernel modules, then restart the machine"
+    text = f"Install driver branch {branch} with its {kind} kernel modules, then restart the machine"
     command = f"sudo apt-get install -y nvidia-driver-{branch}{suffix}"
     yield from context.only(Fix(text=text, command=command, needs=("reboot",)), distribution="ubuntu|linuxmint")
     if context.kinds["distribution"] not in ("ubuntu", "linuxmint"):

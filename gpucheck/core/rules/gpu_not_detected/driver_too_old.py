@@ -1,4 +1,4 @@
-"""The NVIDIA driver is older than the CUDA that the installed TensorFlow was built with.
+"""The NVIDIA driver is too old for the CUDA version that the installed TensorFlow was built with.
 
 Symptom:
     CUDA driver version is insufficient for CUDA runtime version
@@ -7,8 +7,8 @@ Symptom:
     CUDA_ERROR_UNSUPPORTED_PTX_VERSION
     - Driver version is lower than what is required to execute PTX
 Cause:
-    A driver runs programs of its own CUDA major version and of older ones, never of a newer one. TensorFlow 2.15 and later were
-    built with CUDA 12, which needs driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 need 450.80.02.
+    A driver runs programs built for its own CUDA major version or an older one, never for a newer one. TensorFlow 2.15 and later
+    were built with CUDA 12, which needs driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 need 450.80.02.
 Verify:
     nvidia-smi prints a CUDA version at least as new as TensorFlow's major: 12.0 for TensorFlow 2.21.
 Unless:
@@ -60,13 +60,13 @@ def check(
     if cuda.status == "failed" and str(cuda.result) in _TOO_OLD:
         return _refused(stack, installation.context)
     if not (stack.driver.gpu_count or stack.counts_gpus):
-        return None  # an old driver counts its GPUs; if it counts none, there is another cause
+        return None  # an old driver lists its GPUs; if it lists none, there is another cause
     newest, evidence = _newest_cuda(stack, kernel_module)
     if newest is None:
         return None  # no driver responds: other rules report why
     release = releases.release(installed.version)
     if release is None:
-        return Skip(f"it is not known which CUDA TensorFlow {installed.version} needs")
+        return Skip(f"the CUDA version that TensorFlow {installed.version} needs is unknown")
     needed = f"{release.cuda_major}.0"
     windows = "Windows " if stack.wsl.inside else ""
     floor = f" ({windows}driver {LOWEST_DRIVER[release.cuda_major][stack.wsl.inside]} or newer)"
@@ -116,13 +116,13 @@ def _newest_cuda(stack: CudaStack, kernel_module: KernelModule | None) -> tuple[
 
 
 def repairs(context: Context, *, needed: str = "", condition: str = "", version: str = "", text: str = "") -> Fixes:
-    """Install a newer driver, or a program for the present one.
+    """Install a newer driver, or a program for the current one.
 
     Args:
-        context: where.
-        needed: the CUDA version that the program needs: "12.4"; empty: unknown.
+        context: what is known about the machine.
+        needed: the CUDA version that the program needs: "12.4"; empty if unknown.
         condition: "driver" if ``needed`` is a driver version.
-        version: the newest CUDA that the driver supports: "11.4", or as CUDA counts it: "11040".
+        version: the newest CUDA that the driver supports: "11.4", or CUDA's number for it: "11040".
         text: the line that reports it.
     """
     conda = "__cuda" in text and not version
@@ -149,5 +149,5 @@ def _for_this_driver(context: Context, version: str) -> Fix | None:
         context = replace(context, driver=Driver(status="ok", version=f"{branch}.0"))
     if context.framework == "jax":
         command = context.pip("--upgrade", "jax[cuda12]")
-        return Fix(text="Or install JAX for CUDA 12, if the driver is of branch 525 or newer", command=command)
+        return Fix(text="Or install JAX for CUDA 12, if the driver's branch is 525 or newer", command=command)
     return context.with_cuda(context.framework or "tensorflow", configured=True).after("Or")

@@ -72,10 +72,10 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
     """Restart what runs the driver. No command queries the driver, which would hang too.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         crashed: whether the driver's library crashes the process instead of hanging.
-        process: name of the process that waits.
-        pid: its number.
+        process: the name of the process that waits.
+        pid: its process ID.
     """
     read = Fix.look("Read the kernel's messages about it", 'sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail')
     if crashed and not context.excludes(system="linux"):
@@ -93,7 +93,7 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
 
 
 def _reinstall(context: Context) -> Fixes:
-    """Replace the driver's libraries, one of which ends the process that calls it."""
+    """Replace the driver's libraries, one of which crashes the process that calls it."""
     text = "Reinstall the driver's libraries: one of them is probably damaged, or of another version"
     if context.in_container:
         yield Fix(text=f"On the host: {text[0].lower()}{text[1:]}; then restart the container")

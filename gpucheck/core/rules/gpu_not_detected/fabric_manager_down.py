@@ -1,4 +1,4 @@
-"""The NVSwitch fabric between the GPUs is not ready, because no fabric manager of the driver's version is running.
+"""The NVSwitch fabric between the GPUs is not ready, because no fabric manager with the driver's version is running.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_SYSTEM_NOT_READY: system not yet initialized
@@ -11,7 +11,7 @@ Cause:
     On HGX and DGX machines NVSwitches connect the GPUs, and CUDA waits until the fabric manager has configured them. This service
     has its own package, must have exactly the driver's version, and must run before the first CUDA program.
 Verify:
-    nvidia-smi -q -i 0 | grep -A 3 Fabric says State: Completed and Status: Success.
+    nvidia-smi -q -i 0 | grep -A 3 Fabric prints State: Completed and Status: Success.
 Unless:
     The machine has just been started: the fabric can take a few minutes.
 Example:
@@ -80,7 +80,7 @@ def _finding(source: str, evidence: tuple[Evidence, ...], stack: CudaStack, gpus
 
 
 def _waiting(gpus: Gpus | None) -> list[tuple[int, Gpu]]:
-    """The GPUs that have not joined their fabric."""
+    """Return the GPUs that have not joined their fabric."""
     return [(place, gpu) for place, gpu in enumerate(gpus.gpus if gpus is not None else ()) if gpu.fabric_state in _WAITING]
 
 
@@ -89,11 +89,11 @@ def _fabric_is_up(gpus: Gpus) -> bool:
 
 
 def repairs(context: Context, *, version: str = "", driver: str = "") -> Fixes:
-    """Start the fabric manager, of the driver's version.
+    """Start the fabric manager that has the driver's version.
 
     Args:
-        context: where.
-        version: of the driver, in a log: "580.159.04".
+        context: what is known about the machine.
+        version: the driver's version, from a log: "580.159.04".
         driver: the same, from other messages.
     """
     known = version or driver or (context.driver.version if context.driver is not None else "") or ""

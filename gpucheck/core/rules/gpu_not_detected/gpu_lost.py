@@ -13,8 +13,8 @@ Cause:
 Verify:
     nvidia-smi lists as many GPUs as lspci -d 10de: does, without ERR!.
 Unless:
-    The GPU was reset since: the driver then says that nothing is needed (NVML's recovery action, Xid 154), and gpucheck reports
-    nothing. Older drivers do not say it, and their fault counts until the driver is loaded again or the machine is restarted.
+    The GPU has been reset since: the driver then reports that no action is needed (NVML's recovery action, Xid 154), and gpucheck
+    reports nothing. Older drivers do not report it, so the fault remains until the driver is reloaded or the machine restarted.
 Example:
     gpus.gpus = [{"index": 0, "problem": "GPU is lost", "result": 15, "pci_address": "0000:00:06.0"}]
     cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
@@ -57,7 +57,7 @@ class LostGpu(GpuReport, frozen=True):
 
     reason: str
     action: Action = Action.POWER_CYCLE
-    code: int | None = None  # of the Xid
+    code: int | None = None  # the Xid's
     file: str = ""  # its device file, if nothing else identifies it
 
     @property
@@ -82,7 +82,7 @@ class LostGpu(GpuReport, frozen=True):
     ),
 )
 def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Skip | None:
-    """Report a GPU that NVML calls lost, a device file that returns EIO, a GPU that its driver does not list, or an Xid."""
+    """Report a GPU that NVML reports as lost, a device file that returns EIO, a GPU that its driver does not list, or an Xid."""
     driver, gpus, reports = stack.driver, xids.gpus, [*xids.of("gpu"), *xids.of("start")]
     lost = [
         *_unanswering(stack, xids),
@@ -96,8 +96,10 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Ski
         lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, action)]
     if not lost:
         found = _answering([report for report in reports if report.responds], xids, context)
-        unread = xids.unread if stack.request.level is Level.NODE else None  # others may not read it, and train instead
-        return Skip(f"the kernel's log was not read to its end: {unread}") if found is None and unread else found
+        unread = (
+            xids.unread if stack.request.level is Level.NODE else None
+        )  # other levels train, and need no permission to read it
+        return Skip(f"the kernel's log was not read completely: {unread}") if found is None and unread else found
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
     reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
     verb = "no longer responds to its driver" if len(labels) == 1 else "no longer respond to their driver"
@@ -129,12 +131,12 @@ def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> 
         more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
         first, reason = reports, f"the kernel has reported since its driver was loaded: {reports[0].xid.title}{more}"
     elif demands:
-        first, reason = demands, f"the driver says what it needs: {demands[0].recovery.advice}"
+        first, reason = demands, f"the driver requests an action: {demands[0].recovery.advice}"
     elif complaints:
         first, reason = complaints, f"the driver has reported since it was loaded: {complaints[0].words}"
     else:
         return None
-    if first is not complaints:  # the others need more than a look
+    if first is not complaints:  # reports and demands require an action
         complaints = [item for item in complaints if item.action is not Action.IGNORE and item.device not in xids.demands]
     of_reports = [xids.action(reports)] if reports else []
     others = [*(demand.action for demand in demands), *(complaint.action for complaint in complaints)]
@@ -168,13 +170,13 @@ def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
 
 
 def _input_output_errors(device_nodes: DeviceNodes) -> list[LostGpu]:
-    """Yield GPUs whose device file returns EIO: the driver could not start them."""
+    """Return the GPUs whose device file returns EIO: the driver could not start them."""
     return [
         LostGpu(
             None,
             None,
             saw(device_nodes, f"gpus[{place}].path", f"gpus[{place}].error"),
-            "opening it gives an input/output error (EIO)",
+            "opening it returns an input/output error (EIO)",
             file=node.path,
         )
         for place, node in enumerate(device_nodes.gpus)
@@ -183,7 +185,7 @@ def _input_output_errors(device_nodes: DeviceNodes) -> list[LostGpu]:
 
 
 def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
-    """GPUs bound to the nvidia driver that NVML does not list, unless GPUs are hidden from this process on purpose."""
+    """Return the GPUs bound to the nvidia driver that NVML does not list, unless GPUs are hidden from this process on purpose."""
     driver, nodes = stack.driver, stack.device_nodes.gpus
     if stack.wsl.inside or stack.container.inside or not (driver.status == "ok" or driver.result == _NOT_FOUND):
         return []
@@ -209,14 +211,14 @@ def _reported(report: XidReport) -> LostGpu:
 _AT_START = {
     "gpu-asleep": (
         Fix(
-            text="Switch off the power saving of PCIe ports: add pcie_port_pm=off to the kernel's command line (for passthrough, also"
+            text="Disable power saving of PCIe ports: add pcie_port_pm=off to the kernel's command line (for passthrough, also"
             " vfio-pci.disable_idle_d3=1), then restart the machine"
         ),
     ),
     "gpu-guest": (
         Fix(
             text="Correct the virtual machine's passthrough: UEFI firmware, and a large 64-bit window for the GPU's memory (VMware:"
-            " pciPassthru.use64bitMMIO=TRUE and pciPassthru.64bitMMIOSizeGB); if that is right, install another branch of the driver"
+            " pciPassthru.use64bitMMIO=TRUE and pciPassthru.64bitMMIOSizeGB); if that is right, install another driver branch"
         ),
     ),
 }
@@ -226,17 +228,17 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     """Bring the GPU back, or keep jobs off it.
 
     Args:
-        context: where.
-        action: the required one; empty: that of the messages.
-        devices: addresses or UUIDs of the GPUs, with commas.
-        xids: codes of the kernel's messages, with commas.
-        start: why the GPU may not have started: "gpu-asleep", "gpu-guest"; empty: unknown.
+        context: what is known about the machine.
+        action: the required action; empty for the one that the messages require.
+        devices: comma-separated addresses or UUIDs of the GPUs.
+        xids: comma-separated codes of the kernel's messages.
+        start: why the GPU may not have started: "gpu-asleep", "gpu-guest"; empty if unknown.
     """
     yield from _AT_START.get(start, ())
     wanted = required_action(action, xids, Action.IGNORE)
     if wanted is Action.IGNORE and not action:
         reset = Fix(
-            text="If a reset is required: end every program on the GPU, then reset it, and name it: nvidia-smi --gpu-reset -i N"
+            text="If a reset is required: end every program on the GPU, then reset it by its index N: nvidia-smi --gpu-reset -i N"
         )
         yield from act(context, Action.POWER_CYCLE)
         yield from context.only(reset, system="linux")

@@ -40,7 +40,7 @@ def check(
         return None
     counts = [device.multiprocessors for device in cuda.devices if device.multiprocessors is not None]
     if len(counts) < len(cuda.devices):
-        return Skip("the number of multiprocessors is not known")
+        return Skip("the number of multiprocessors is unknown")
     value = environment.variables.get(_VARIABLE, "").strip()
     floor = int(value) if value.isdecimal() else lowest_multiprocessors(counts)
     small = [(place, device) for place, device in enumerate(cuda.devices) if (device.multiprocessors or 0) < floor]
@@ -70,7 +70,7 @@ def _lists_all(tensorflow: TensorFlow | None, count: int) -> bool:
 
 
 def _label(device: CudaDevice, gpus: Gpus | None) -> str:
-    """The GPU with NVML's number, if NVML lists it."""
+    """Return the GPU's label with NVML's number, if NVML lists it."""
     labels = {gpu.pci_address: gpu.label for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
     return labels.get(device.pci_address or "", f"GPU {device.ordinal}")
 
@@ -79,14 +79,14 @@ def repairs(context: Context, *, device: str = "", count: str = "", left: bool =
     """Train on the small GPU; no fix if TensorFlow has a larger one, because it ignores display cards on purpose.
 
     Args:
-        context: where.
-        device: number of the GPU in a log: CUDA counts the fastest as 0.
-        count: its multiprocessors; empty: unknown.
+        context: what is known about the machine.
+        device: the GPU's number in a log; CUDA gives the fastest GPU number 0.
+        count: the number of its multiprocessors; empty if unknown.
         left: whether another GPU is left.
         required: whether the variable sets the minimum.
     """
     if not required and (left or device not in ("", "0")):
         return
-    text = "Require no more than this machine has" if required else "Train on it anyway"
+    text = "Lower the minimum to what this machine has" if required else "Train on it anyway"
     yield Fix(text=text, command=f"export {_VARIABLE}={count or 1}")
     yield Fix(text="Or use TensorFlow's default minimum", command=f"unset {_VARIABLE}")

@@ -58,7 +58,7 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: Tr
         return None
     kernels = build.kernels
     if kernels is None:
-        return Skip("which compute capabilities this TensorFlow has code for is not known")
+        return Skip("the compute capabilities that this TensorFlow has code for are unknown")
     newer = [gpu for gpu in gpus.capable if gpu.capability > kernels.highest and not kernels.runs_natively(gpu.capability)]
     problem: str | None = "it has neither native code nor PTX for it"
     if kernels.ptx is not None:  # the driver compiles PTX for newer GPUs, which works up to Hopper
@@ -87,10 +87,10 @@ def repairs(context: Context, *, capability: str = "", framework: str = "", vers
     """Install a build with code for the GPU.
 
     Args:
-        context: where.
-        capability: of the GPU: "12.0"; empty: unknown.
+        context: what is known about the machine.
+        capability: the GPU's compute capability: "12.0"; empty if unknown.
         framework: "PyTorch" if the message names it.
-        version: of TensorFlow.
+        version: TensorFlow's version.
     """
     used = "torch" if framework == "PyTorch" else context.framework
     if capability and versions.parse(capability) < _BLACKWELL and used in ("tensorflow", "torch"):
@@ -100,12 +100,12 @@ def repairs(context: Context, *, capability: str = "", framework: str = "", vers
     for fix in _tensorflow(context, version or (context.framework_version or "" if used == "tensorflow" else "")):
         yield from context.only(fix, framework="tensorflow")
     torch = Fix(
-        text="Install a build for CUDA 12.8, which has code for this GPU (torchvision and torchaudio, too)",
+        text="Install a build for CUDA 12.8, which has code for this GPU (also of torchvision and torchaudio)",
         command=context.pip("--upgrade", "torch", "--index-url", "https://download.pytorch.org/whl/cu128"),
     )
     yield from context.only(torch, framework="torch")
     jax = Fix(
-        text="Install the newest release, whose CUDA libraries know this GPU", command=context.pip("--upgrade", "jax[cuda12]")
+        text="Install the newest release, whose CUDA libraries support this GPU", command=context.pip("--upgrade", "jax[cuda12]")
     )
     yield from context.only(jax, framework="jax")
     if used is None:

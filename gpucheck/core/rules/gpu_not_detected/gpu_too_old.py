@@ -49,7 +49,7 @@ def check(
         return None
     kernels = build.kernels
     if kernels is None:
-        return Skip("which compute capabilities this TensorFlow has code for is not known")
+        return Skip("the compute capabilities that this TensorFlow has code for are unknown")
     old = [gpu for gpu in gpus.capable if gpu.capability < kernels.lowest]
     if not old:
         return None
@@ -71,8 +71,8 @@ def repairs(context: Context, *, capability: str = "", gpu: str = "", left: bool
     """Install a release that still supports the GPU; no fix if another GPU remains.
 
     Args:
-        context: where.
-        capability: of the GPU: "5.2"; empty: unknown.
+        context: what is known about the machine.
+        capability: the GPU's compute capability: "5.2"; empty if unknown.
         gpu: its name.
         left: whether another GPU is left.
     """

@@ -5,7 +5,7 @@ Symptom:
     - Skipping registering GPU devices...
 Cause:
     The driver works for this process, so the cause is in the process: a library that it loads, an environment variable, or the
-    build itself. gpucheck found none of the causes that it knows.
+    build itself. gpucheck found no known cause.
 Verify:
     TensorFlow lists as many GPUs as nvidia-smi -L.
 Unless:
@@ -34,7 +34,7 @@ from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
-_TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
+_REASONS = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
 
 _ASK = {
     "tensorflow": "TF_CPP_MAX_VLOG_LEVEL=1 {python} -c \"import tensorflow as tf; tf.config.list_physical_devices('GPU')\" 2>&1"
@@ -52,7 +52,7 @@ def check(
     backend, tensorflow, installation = keras_backend.backend, build.tensorflow, build.installation
     other = backend if backend is not None and backend.other else None
     if tensorflow is None and other is None:
-        return Skip("no framework was asked")
+        return Skip("no framework was queried")
     if cuda.status in ("hung", "crashed"):
         return Skip("CUDA could not count the GPUs")
     if not cuda.device_count or keras_backend.request.gpuless:
@@ -77,7 +77,7 @@ def _tensorflow(
         evidence=(
             *saw(cuda, "device_count"),
             *saw(tensorflow, "devices"),
-            *outcomes.saw_events(*_TELLING),
+            *outcomes.saw_events(*_REASONS),
             *(item for fault in (faults.required if faults is not None else ()) for item in fault.evidence),
         ),
         fix=repairs(installation.context),
@@ -94,7 +94,7 @@ def _other_backend(cuda: Cuda, installation: Installation, backend: Backend, out
     hidden = (backend.problem or "").startswith("JAX_PLATFORMS=")
     return Finding(
         summary=_summary(cuda, backend.title, listed, f" ({short(backend.problem)})" if backend.problem else ""),
-        evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *outcomes.saw_events(*_TELLING)),
+        evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *outcomes.saw_events(*_REASONS)),
         fix=repairs(installation.context, backend=backend.name, hidden=hidden),
     )
 
@@ -108,9 +108,9 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
     """Install the framework's libraries; make it print which one fails to load.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         backend: what trains: "tensorflow", "jax", "torch".
-        hidden: whether JAX_PLATFORMS chooses the platform.
+        hidden: whether JAX_PLATFORMS selects the platform.
     """
     if hidden:
         yield Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS")
@@ -119,9 +119,13 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
         if backend == "tensorflow"
         else context.with_cuda(backend, configured=context.interpreter is None)
     )
-    if context.interpreter is None and context.driver is None and context.gpus is None:  # of a log that shows nothing else
+    if context.interpreter is None and context.driver is None and context.gpus is None:  # for a log that shows nothing else
         fix = fix.after("If nvidia-smi lists a GPU there:")
     yield fix
     title = keras_tables.TITLES[backend]
-    text = f"Let {title} say why" if backend in keras_tables.OTHERS else "Let TensorFlow print which library it fails to load"
+    text = (
+        f"Let {title} print the reason"
+        if backend in keras_tables.OTHERS
+        else "Let TensorFlow print which library it fails to load"
+    )
     yield Fix.look(text, _ASK[backend].format(python=context.python))

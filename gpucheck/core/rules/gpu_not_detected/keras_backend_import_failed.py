@@ -69,24 +69,24 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
 
 
 def repairs(context: Context, *, backend: str = "", plugin: str = "", reason: str = "") -> Fixes:
-    """Install packages of one release.
+    """Install matching releases of the packages.
 
     Args:
-        context: where.
-        backend: the framework whose import failed: "jax", "torch"; "": unknown.
-        plugin: of JAX for CUDA, in a log that names it: "jax_cuda12_plugin".
+        context: what is known about the machine.
+        backend: the framework whose import failed: "jax", "torch"; empty if unknown.
+        plugin: JAX's CUDA plugin, in a log that names it: "jax_cuda12_plugin".
         reason: "version" if a log shows an incompatible plugin interface.
     """
     name = backend or context.framework or "jax"
     if context.raised_in and not reason and name == "jax":
-        text = f"Install a {context.raised_in} that fits the installed JAX: it uses what JAX removed"
+        text = f"Install a {context.raised_in} that supports the installed JAX: this one uses what JAX removed"
         yield Fix(text=text, command=newer(context))
     if name == "torch":
         yield torch_build(context)
     elif plugin or reason or _has_plugin(context):
         yield jax_build(context)
     else:
-        yield Fix(text="Install JAX and the jaxlib of the same release", command=context.pip("--upgrade", "jax", "jaxlib"))
+        yield Fix(text="Install JAX and jaxlib of the same release", command=context.pip("--upgrade", "jax", "jaxlib"))
         if not backend:
             yield replace(jax_build(context), text="With an NVIDIA GPU: install its plugin and libraries too")
     if not (backend or plugin or context.framework):

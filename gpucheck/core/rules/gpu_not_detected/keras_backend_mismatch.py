@@ -1,4 +1,4 @@
-"""A variable or a file, perhaps a forgotten one, makes Keras use another backend than TensorFlow.
+"""A variable or a file, perhaps a forgotten one, makes Keras use a backend other than TensorFlow.
 
 Symptom:
     - keras.backend.backend() prints 'jax' or 'torch'
@@ -21,7 +21,7 @@ Example:
     training.runs[1].backend = "jax"
     training.runs[1].strategy = "data_parallel"
     log.events = [{"kind": "keras-backend", "line": 5, "text": "Using JAX backend.", "fields": {"name": "jax"}}]
-    -> Keras runs on jax here (KERAS_BACKEND=jax), and training passed; TensorFlow, which is also installed, was not trained.
+    -> Keras runs on jax here (KERAS_BACKEND=jax), and training passed; TensorFlow, which is also installed, was not tested.
 References:
     https://keras.io/getting_started/#configuring-your-backend
 """
@@ -41,7 +41,7 @@ class NamedBackend(msgspec.Struct, frozen=True):
     """The backend that Keras uses, and its source."""
 
     name: str
-    source: str | None  # "KERAS_BACKEND", the path of keras.json; None: unknown
+    source: str | None  # "KERAS_BACKEND", the path of keras.json; None if unknown
     evidence: tuple[Evidence, ...]
 
     @property
@@ -64,7 +64,7 @@ def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutco
         return None  # no Keras, or Keras 2, which has no other backend
     named = _named(backend)
     if named is None:
-        return Skip("which backend Keras takes is known once it is imported, or if KERAS_BACKEND is set")
+        return Skip("which backend Keras uses is known only after its import, or if KERAS_BACKEND is set")
     if named.name == keras_tables.BACKENDS[0] or (build.absent and backend.ready):
         return None
     tensorflow = build.tensorflow
@@ -109,9 +109,9 @@ def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool, a
         return f"Keras can't be imported: it is set to run on {name} ({named.where}){why}."
     runs = f"Keras runs on {name} here ({named.where})"
     if name in {run.backend for run in outcomes.passed} - {run.backend for run in outcomes.failed}:
-        return f"{runs}, and training passed; TensorFlow, which is also installed, was not trained."
+        return f"{runs}, and training passed; TensorFlow, which is also installed, was not tested."
     if name in keras_tables.OTHERS:
-        return f"{runs}, which is fine if it is intended; TensorFlow was not trained."
+        return f"{runs}, which is fine if it is intended; TensorFlow was not tested."
     return f"{runs}, which can't train; this check verifies TensorFlow."
 
 
@@ -121,16 +121,16 @@ def repairs(
     """Make Keras train on TensorFlow, or install the configured backend.
 
     Args:
-        context: where.
-        name: the configured backend; "": unknown.
+        context: what is known about the machine.
+        name: the configured backend; empty if unknown.
         module: the missing module.
-        file: the keras.json that configures the backend; "": unknown, or the variable does.
+        file: the keras.json that configures the backend; empty if unknown, or if the variable does.
         broken: whether the import of Keras fails with it.
         set_by: "program" if a log shows that the program itself sets the variable.
     """
     if module == keras_tables.BACKENDS[0]:  # TensorFlow is missing, although another backend is configured
-        yield Fix(text="Install TensorFlow, which Keras takes by default", command=context.pip("tensorflow"))
-        yield Fix(text="Or name the backend that you want in KERAS_BACKEND, before Python starts: KERAS_BACKEND=theano")
+        yield Fix(text="Install TensorFlow, which Keras uses by default", command=context.pip("tensorflow"))
+        yield Fix(text="Or set KERAS_BACKEND to the backend that you want, before Python starts: KERAS_BACKEND=theano")
         return
     other = name in keras_tables.OTHERS
     install = (

@@ -6,7 +6,7 @@ Symptom:
     - ModuleNotFoundError: No module named 'keras'
 Cause:
     The keras package does not include a framework: install each backend separately, into the environment of the Python that
-    trains. Keras 2 supports no other backend than TensorFlow.
+    trains. Keras 2 supports no backend other than TensorFlow.
 Verify:
     gpucheck --backend jax trains on every device.
 Unless:
@@ -46,7 +46,7 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
     old = not versions.at_least(version, "3")
     if not absent and not old:
         return None
-    which = f"Keras {version} is installed, but releases before 3 support no other backend than TensorFlow"
+    which = f"Keras {version} is installed, but releases before 3 support no backend other than TensorFlow"
     if absent:
         verb = "is" if len(absent) == 1 else "are"
         which = f"{listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
@@ -68,8 +68,8 @@ def repairs(context: Context, *, backend: str = "jax", keras: bool = True, gpu: 
     """Install the missing packages.
 
     Args:
-        context: where.
-        backend: the missing framework; "": it is installed.
+        context: what is known about the machine.
+        backend: the missing framework; empty if it is installed.
         keras: whether Keras 3 is missing.
         gpu: whether there is a GPU to train on.
     """

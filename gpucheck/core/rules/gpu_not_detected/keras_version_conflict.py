@@ -6,8 +6,8 @@ Symptom:
     Your currently installed version of Keras is Keras 3, but this is not yet supported in Transformers.
     ModuleNotFoundError: No module named 'tf_keras'
 Cause:
-    TensorFlow up to 2.15 goes with the Keras 2 of the same minor, TensorFlow from 2.16 on with Keras 3. With TF_USE_LEGACY_KERAS=1,
-    tf.keras is tf_keras, whose minor version must be TensorFlow's. Another package's pin often replaced one of them.
+    TensorFlow up to 2.15 needs Keras 2 of the same minor version, and from 2.16 on Keras 3. With TF_USE_LEGACY_KERAS=1,
+    tf.keras is tf_keras, whose minor version must be TensorFlow's. Often, another package's pin has replaced one of them.
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.keras.__version__)'
 Unless:
@@ -40,27 +40,27 @@ _OF_KERAS_3 = (
 _IN_KERAS_3 = {
     "Could not locate class": "Pass the class to load_model in custom_objects, or decorate it with"
     " @keras.saving.register_keras_serializable()",
-    r"must end in `?(\.[\w.]*\w)": r"Let the file's name end in \1",
-    "Please add either": "Let the file's name end in .keras, or use model.export for a SavedModel",
+    r"must end in `?(\.[\w.]*\w)": r"End the file name in \1",
+    "Please add either": "End the file name in .keras, or use model.export for a SavedModel",
     r"cannot import name '(\w+)' from '(?:tensorflow\.)?keras\.layers\.": r"Import it from keras.layers: from keras.layers import \1",
-    r"keras\.engine\.topology": "Import it from where Keras documents it: from keras.layers import Input, Layer",
-    "'batch_input_shape": "Begin the model with keras.Input(batch_shape=...) instead of this argument",
+    r"keras\.engine\.topology": "Use the documented import: from keras.layers import Input, Layer",
+    "'batch_input_shape": "Start the model with keras.Input(batch_shape=...) instead of this argument",
     r"passed to Embedding: \{'weights": "Pass the matrix as embeddings_initializer=keras.initializers.Constant(matrix)",
     r"'lr\b|^lr is": "Rename the optimizer's argument lr to learning_rate",
-    r"'decay\b|^decay is": "Replace the optimizer's argument decay by a schedule: learning_rate=keras.optimizers.schedules.ExponentialDecay(...)",
-    "'time_major|'implementation": "Save the model again as .keras with the Keras that made it, or remove this argument of the layer",
-    "A KerasTensor (?:cannot|is)": "Use keras.ops instead of TensorFlow's function, or call that function in a keras.Layer of your own",
+    r"'decay\b|^decay is": "Replace the optimizer's argument decay with a schedule: learning_rate=keras.optimizers.schedules.ExponentialDecay(...)",
+    "'time_major|'implementation": "Save the model again as .keras with the Keras that created it, or remove this argument from the layer",
+    "A KerasTensor (?:cannot|is)": "Use keras.ops instead of TensorFlow's function, or call that function in your own keras.Layer",
     "File format not supported|Keras 3 only supports": "Load the SavedModel as a layer: keras.layers.TFSMLayer(PATH,"
     ' call_endpoint="serving_default"), or save it again as .keras',
     "got an unexpected keyword": "Remove this argument, which Keras 3 does not have here (workers and use_multiprocessing belong to"
     " keras.utils.PyDataset)",
-    r"Only instances of `?keras\.Layer": "Wrap it in a keras.Layer of your own that calls it: Keras 3 does not accept it as a layer",
+    r"Only instances of `?keras\.Layer": "Wrap it in your own keras.Layer that calls it: Keras 3 does not accept it as a layer",
     "shape of the Lambda": "Give the Lambda layer its output_shape",
-    "got multiple values": "Name the arguments: add_weight(name=..., shape=...)",
-    "as many entries": "Give metrics for each output: a list of lists, or a dict by the outputs' names",
+    "got multiple values": "Pass the arguments by name: add_weight(name=..., shape=...)",
+    "as many entries": "Pass metrics for each output: a list of lists, or a dict keyed by output name",
     "originally built with": "Create a new optimizer for each model, after the model has all its variables",
-    "optimizer identifier": "Give a model of Keras 2 (Transformers' TensorFlow models are) an optimizer of tf_keras, not of keras",
-    "LossScaleOptimizer": "Remove get_scaled_loss and get_unscaled_gradients: in Keras 3 optimizer.scale_loss(loss) and apply do both",
+    "optimizer identifier": "For a Keras 2 model (such as Transformers' TensorFlow models), use an optimizer from tf_keras, not from keras",
+    "LossScaleOptimizer": "Remove get_scaled_loss and get_unscaled_gradients: in Keras 3, optimizer.scale_loss(loss) and apply do both",
     r"'tensorflow\.python": "Import from tensorflow.keras: tensorflow.python.keras is private and not maintained",
     "__sklearn_tags__": "Install a newer scikeras, or a scikit-learn below 1.6",
 }
@@ -101,7 +101,7 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
 
 
 def _state(have: str | None, wanted: str | None, imported: bool) -> str | None:
-    """The problem of the installed Keras; None if there is none."""
+    """Return the problem with the installed Keras; None if there is none."""
     if not wanted:
         return None
     if have is None:
@@ -110,13 +110,13 @@ def _state(have: str | None, wanted: str | None, imported: bool) -> str | None:
 
 
 def _same_major(have: str | None, tensorflow: str) -> bool:
-    """Whether both are Keras 3."""
+    """Whether Keras 3 is installed and this TensorFlow needs Keras 3."""
     new = versions.at_least(tensorflow, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3)
     return have is not None and versions.parse(have)[:1] == (3,) and new
 
 
 def _legacy(backend: KerasBackend, *, trained: bool) -> Finding | None:
-    """Report TF_USE_LEGACY_KERAS without tf_keras of TensorFlow's minor version."""
+    """Report TF_USE_LEGACY_KERAS without a tf_keras of TensorFlow's minor version."""
     environment, packages = backend.environment, backend.installation.packages
     tensorflow, old = packages.tensorflow, packages.tf_keras
     if tensorflow is None or not versions.at_least(tensorflow.version, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3):
@@ -144,23 +144,23 @@ def repairs(
     """Install the Keras that the message requires, else the one that TensorFlow requires.
 
     Args:
-        context: where.
-        package: the one whose requirement is not met.
+        context: what is known about the machine.
+        package: the package whose requirement is not met.
         needs: that requirement: "keras>=3.12.0".
         found: the installed package: "keras 3.3.3".
-        module: the missing one: "keras", "tf_keras".
+        module: the missing module: "keras", "tf_keras".
         message: the error.
     """
     changed = [Fix(text=match.expand(text)) for pattern, text in _IN_KERAS_3.items() if (match := re.search(pattern, message))]
     foreign = context.raised_in not in (None, "", "keras", "tf_keras", "tensorflow")
-    yield from () if foreign else changed  # not in the user's program
+    yield from () if foreign else changed  # a foreign error is not in the user's program
     own = context.packages.tensorflow if context.packages is not None else None
     version = own.version if own is not None else context.framework_version
     release = releases.release(version or "")
     if re.match(r"tf[-_]keras", package):
         yield from _keras_2(context, found.rpartition(" ")[2], "not installed")
     elif needs := needs or _instead_of_keras_2(context, message):
-        yield Fix(text="Install the version that is required", command=context.pip(needs))
+        yield Fix(text="Install the required version", command=context.pip(needs))
     elif re.search(_OF_KERAS_3, message):
         newest = context.pip("--upgrade", "tensorflow", "keras")
         yield Fix(text="Install Keras 3, with which this model was saved, and a compatible TensorFlow", command=newest)
@@ -168,7 +168,7 @@ def repairs(
         yield from _keras_2(context, version, message)
     elif module and module != "keras":
         name = module.replace("_", "-")
-        yield Fix(text=f"Install {name}, which Keras 3 has no longer", command=context.pip(name))
+        yield Fix(text=f"Install {name}, which Keras 3 no longer includes", command=context.pip(name))
     elif release is not None and versions.at_least(release.minor, "2.13") and (moved := re.search(_MOVED, message)):
         yield Fix(text=f"Update the package that imports {moved[1]}, which Keras moved in 2.13")
         new = versions.at_least(context.python_version or "0", "3.12")  # which 2.12 has no packages for
@@ -182,7 +182,7 @@ def repairs(
     if not (needs or module or message):
         yield from _keras_2(context, version, message)
     if context.interpreter is None:
-        yield Fix.look("See which versions are installed", f"{context.python} -m pip list | grep -i -E 'keras|tensorflow'")
+        yield Fix.look("Check which versions are installed", f"{context.python} -m pip list | grep -i -E 'keras|tensorflow'")
 
 
 def _of_any_release(context: Context, message: str) -> Fixes:
@@ -197,11 +197,11 @@ def _of_any_release(context: Context, message: str) -> Fixes:
         yield Fix(text="Install Keras", command=context.pip("keras"))
     keras = "tf-keras" if context.raised_in in _USE_KERAS_2 else "keras"
     together = context.pip("--upgrade", "tensorflow", keras)
-    yield Fix(text="Install TensorFlow and Keras of releases that fit each other", command=together)
+    yield Fix(text="Install compatible releases of TensorFlow and Keras", command=together)
 
 
 def _instead_of_keras_2(context: Context, message: str) -> str:
-    """Return the Keras of a TensorFlow that Keras 2 itself failed to start on; "" for tf_keras, and for other messages."""
+    """Return the Keras that TensorFlow needs, if Keras 2 failed to start on it; "" for tf_keras, and for other messages."""
     if "register_load_context" not in message or context.raised_in in _USE_KERAS_2:
         return ""
     release = releases.release(context.framework_version or "") or releases.RELEASES[releases.LATEST]
@@ -222,7 +222,7 @@ def _keras_2(context: Context, version: str | None, message: str) -> Fixes:
     minor = versions.minor(version or "")
     wanted = f"tf_keras=={minor}.*" if versions.at_least(minor, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3) else "tf-keras"
     own = context.packages.tensorflow if context.packages is not None else None
-    # it requires the package tensorflow, which would replace one of another name
+    # tf_keras requires the package tensorflow, which would replace a package with another name
     install = context.pip(*(["--no-deps"] if own is not None and own.name != "tensorflow" else []), wanted)
     select = "set" if context.windows else "export"
     if context.interpreter is not None or re.search(r"(?i)install|No module|not installed", message) or context.notebook:
@@ -230,7 +230,7 @@ def _keras_2(context: Context, version: str | None, message: str) -> Fixes:
         if context.notebook:
             yield Fix(text='Before TensorFlow is imported: os.environ["TF_USE_LEGACY_KERAS"] = "1"')
     else:
-        text = "Give this program, which was written for Keras 2, the old Keras"
+        text = "Run this program with Keras 2, which it was written for"
         yield Fix(text=text, command=f"{install} && {select} TF_USE_LEGACY_KERAS=1")
     if context.interpreter is not None:
         yield Fix(text="Or use Keras 3", command="unset TF_USE_LEGACY_KERAS")

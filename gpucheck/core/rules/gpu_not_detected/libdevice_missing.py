@@ -34,15 +34,15 @@ from gpucheck.core.rules.gpu_not_detected._xla import missing_tool, tool_repairs
 
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
-    """Report it if XLA can't find it, unless a compiled step on a GPU passed without it."""
+    """Report that XLA can't find libdevice, unless a compiled step on a GPU passed without it."""
     return missing_tool("libdevice", faults, outcomes, toolkit)
 
 
 def repairs(context: Context, *, toolkit: str = "") -> Fixes:
-    """Install it on XLA's search path, or set its folder.
+    """Install libdevice on XLA's search path, or set its folder.
 
     Args:
-        context: where.
-        toolkit: not empty: XLA searched the usual folder of the toolkit, too.
+        context: what is known about the machine.
+        toolkit: non-empty if XLA also searched the toolkit's usual folder.
     """
     yield from tool_repairs(context, "libdevice", searched=bool(toolkit))

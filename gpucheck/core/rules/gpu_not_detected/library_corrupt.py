@@ -56,7 +56,7 @@ _CUDNN = "nvidia-cudnn-cu12<10"
     ),
 )
 def check(faults: LibraryFaults) -> Finding | Skip | None:
-    """Report a chosen library or an installed file that is damaged; a warning if TensorFlow does not need it."""
+    """Report a damaged library that the loader chooses, or a damaged installed file; a warning if TensorFlow does not need it."""
     damaged = _damaged(faults)
     opened: list[Fault] = []
     if faults.presence.present and not faults.unknown:
@@ -81,7 +81,7 @@ def _damaged(faults: LibraryFaults) -> list[int]:
 
 
 def _required(place: int, faults: LibraryFaults) -> bool:
-    """Whether the file is required for training, and certainly unusable."""
+    """Whether the file is required for training, and definitely unusable."""
     file = faults.installation.packages.damaged[place]
     needed = {library.package for library in faults.libraries.libraries if library.required}
     ours = not file.package.startswith("nvidia-") or file.package.startswith("nvidia-nvjitlink")  # opened by cuSOLVER
@@ -125,7 +125,7 @@ def _evidence(faults: LibraryFaults, damaged: Iterable[int]) -> tuple[Evidence, 
 
 
 def _damaged_packages(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) -> list[str | None]:
-    """The packages whose files are damaged."""
+    """Return the packages whose files are damaged."""
     packages = faults.installation.packages
     sites = tuple({f"{package.folder}/" for package in packages.nvidia})
     ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
@@ -136,7 +136,7 @@ def repairs(context: Context, *, text: str = "", soname: str = "", path: str = "
     """Reinstall only the package with the damaged file.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         text: the line of a log.
         soname: the damaged library.
         path: of the damaged library.
@@ -147,11 +147,11 @@ def repairs(context: Context, *, text: str = "", soname: str = "", path: str = "
         return
     named = re.search(rf"(/[^\s:'\"]*)/{re.escape(soname)}", text) if soname else None
     folder = path.rpartition("/")[0] or (named[1] if named else "")
-    if re.match(r"/(?:usr/)?lib(?!.*-packages)", folder):  # of the system, without which nothing runs
-        yield Fix(text=f"Reinstall the system's package that has {path or f'{folder}/{soname}'}")
+    if re.match(r"/(?:usr/)?lib(?!.*-packages)", folder):  # a library of the system, without which nothing runs
+        yield Fix(text=f"Reinstall the system package that contains {path or f'{folder}/{soname}'}")
     elif folder and "-packages" not in folder:
         leave = without("LD_LIBRARY_PATH", folder)
-        yield Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or reinstall its content", command=leave)
+        yield Fix(text=f"Remove {folder} from LD_LIBRARY_PATH, or reinstall its contents", command=leave)
     elif context.interpreter is not None:
         yield Fix(text="Reinstall it from its original source: it is not on the package index")
     else:
@@ -171,7 +171,7 @@ def _of_log(context: Context, soname: str) -> Fix:
     if not package:
         package = context.framework or "tensorflow"
     return Fix(
-        text="Reinstall the files of the package that has the damaged file, and no other package",
+        text="Reinstall only the package that contains the damaged file",
         command=context.pip(
             "--force-reinstall", "--no-deps", "--no-cache-dir", package if package != "nvidia-cudnn-cu12" else _CUDNN
         ),

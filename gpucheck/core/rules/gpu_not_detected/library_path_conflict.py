@@ -11,7 +11,7 @@ Cause:
     silently overrides pip's libraries. One process then loads copies of different versions. A folder with an old libstdc++.so.6
     also overrides the system's, and TensorFlow can't be imported with it.
 Verify:
-    echo $LD_LIBRARY_PATH no longer names it, and gpucheck finds pip's copies.
+    echo $LD_LIBRARY_PATH no longer prints its folder, and gpucheck finds pip's copies.
 Unless:
     You chose that copy on purpose, and gpucheck trains with it.
 Example:
@@ -19,7 +19,7 @@ Example:
     libraries.library_path = ["/usr/local/cuda-12.3/lib64", "/usr/local/nvidia/lib64", "/home/user/.venv/lib/python3.12/site-packages/nvidia/cusolver/lib"]
     libraries.libraries[3] = {"soname": "libcufft.so.11", "required": true, "package": "nvidia-cufft-cu12", "path": "/usr/local/cuda-12.3/lib64/libcufft.so.11", "source": "LD_LIBRARY_PATH", "version": "11.0.12.1", "elsewhere": ["/home/user/.venv/lib/python3.12/site-packages/nvidia/cufft/lib/libcufft.so.11"], "opened": true}
     tensorflow.mapped_libraries = {"libcufft.so.11": "/usr/local/cuda-12.3/lib64/libcufft.so.11"}
-    -> LD_LIBRARY_PATH puts libcufft.so.11 11.0.12.1 of /usr/local/cuda-12.3/lib64 before the 11.2.3.61 that was installed with TensorFlow.
+    -> LD_LIBRARY_PATH puts libcufft.so.11 11.0.12.1 from /usr/local/cuda-12.3/lib64 before the 11.2.3.61 that was installed with TensorFlow.
 References:
     https://man7.org/linux/man-pages/man8/ld.so.8.html
 """
@@ -42,7 +42,7 @@ _VARIABLES = ("LD_LIBRARY_PATH", _PRELOAD)
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """The loader chooses another copy of a library than pip's."""
+    """A library of which the loader chooses a copy other than pip's."""
 
     place: int
     library: Library
@@ -54,7 +54,7 @@ class Conflict(msgspec.Struct, frozen=True):
 
     @property
     def described(self) -> str:
-        """Describe the chosen copy."""
+        """The version of the chosen copy, for messages."""
         version = self.library.version or "of another version"
         return f"{version}, without its parts," if self.incomplete else version
 
@@ -96,7 +96,7 @@ def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlo
         f"libraries[{conflict.place}].{name}" for conflict in conflicts for name in ("path", "source", "version", "elsewhere")
     )
     return Finding(
-        summary=f"{by} puts {worst.library.soname} {worst.described} of {worst.folder}{more} before"
+        summary=f"{by} puts {worst.library.soname} {worst.described} from {worst.folder}{more} before"
         f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.unfit else "."),
         evidence=saw(libraries, *evidence, "library_path"),
         fix=_repairs(faults.installation.context, conflicts, libraries, environment.variables.get(_PRELOAD, "")),

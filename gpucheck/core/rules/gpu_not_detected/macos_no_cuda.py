@@ -7,7 +7,7 @@ Cause:
     NVIDIA's last driver for macOS was for 10.13, and Macs with Apple silicon have no NVIDIA GPU. Apple's plug-in tensorflow-metal
     offers the Mac's own GPU to some TensorFlow releases; it has had no release since early 2025.
 Verify:
-    gpucheck --allow-cpu passes here, or gpucheck passes there.
+    gpucheck --allow-cpu passes here, or gpucheck passes on the other machine.
 Unless:
     The Mac's own GPU is used through tensorflow-metal: if TensorFlow lists it, this is not reported.
 Example:
@@ -53,7 +53,7 @@ def check(request: Request, system: System, build: TensorFlowBuild | None, conte
     if build is not None and (build.tensorflow is None or build.tensorflow.devices is None):
         installed = (*build.packages.others, *build.packages.flavours)
         if any(package.name == _METAL for package in installed):
-            return Skip("tensorflow-metal is installed; only TensorFlow itself can say whether it offers the Mac's GPU")
+            return Skip("tensorflow-metal is installed; only TensorFlow itself can show whether it offers the Mac's GPU")
     return Finding(
         summary="macOS has no CUDA, so TensorFlow cannot use an NVIDIA GPU on this machine.",
         evidence=saw(system, "platform", "os_name"),
@@ -65,13 +65,13 @@ def repairs(context: Context, *, package: str = "", torch: str = "") -> Fixes:
     """Use the Mac's own GPU, or another machine.
 
     Args:
-        context: where.
-        package: a package without a wheel for macOS: "nvidia-nccl-cu12"; empty: unknown.
-        torch: not empty if PyTorch reports it.
+        context: what is known about the machine.
+        package: a package without a wheel for macOS: "nvidia-nccl-cu12"; empty if unknown.
+        torch: non-empty if PyTorch reports it.
     """
     framework = "torch" if torch else context.framework
     if framework == "torch":
-        yield Fix(text='Use the Mac\'s own GPU: in the program, name PyTorch\'s device "mps" in place of "cuda"')
+        yield Fix(text='Use the Mac\'s own GPU: in the program, set PyTorch\'s device to "mps" instead of "cuda"')
     elif package.startswith("nvidia-") and framework == "tensorflow":
         yield Fix(text="Install TensorFlow without NVIDIA's libraries", command=context.pip("tensorflow"))
     elif framework in (None, "tensorflow") and not _is_intel(context):

@@ -72,20 +72,22 @@ def repairs(context: Context, *, indices: str = "", message: str = "", shown: st
     """Create or select an instance, or leave MIG mode.
 
     Args:
-        context: where.
-        indices: of the GPUs without an instance: "0,1"; empty: unknown.
+        context: what is known about the machine.
+        indices: indexes of the GPUs without an instance: "0,1"; empty if unknown.
         message: the message that reports it.
-        shown: not empty if the GPU has instances, but CUDA finds none.
+        shown: non-empty if the GPU has instances, but CUDA finds none.
     """
     named = re.search(_NAMED, message)
     indices = indices or (named[1] if named else "")
     only = f" -i {indices}" if indices else ""
     if "pending" in message.lower():
-        yield from restart(context, "Restart the machine, which completes the change of the mode")
+        yield from restart(context, "Restart the machine, which completes the mode change")
     elif "in use" in message.lower():
         mode = "1" if "enable" in message.lower() else "0"
         command = f"sudo systemctl stop nvidia-persistenced nvidia-dcgm; sudo nvidia-smi{only} -mig {mode}"
-        yield Fix(text="End every program that uses the GPU, also the services that monitor it, then try again", command=command)
+        yield Fix(
+            text="End every program that uses the GPU, including the services that monitor it, then try again", command=command
+        )
     elif re.search(_OF_KUBERNETES, message) or context.kinds["container"] == "kubernetes":
         yield _LABEL
     else:
@@ -94,5 +96,5 @@ def repairs(context: Context, *, indices: str = "", message: str = "", shown: st
         yield Fix(text="To use instances: create one; profile 0 is the largest", command=create)
         yield Fix(text="To use the whole GPU, disable MIG mode", command=f"sudo nvidia-smi{only} -mig 0")
     if "nsufficient" in message:
-        yield Fix.look("List the profiles that fit into what is left", "nvidia-smi mig -lgip")
+        yield Fix.look("List the profiles that still fit", "nvidia-smi mig -lgip")
     yield Fix.look("Show the mode and the instances", "nvidia-smi -L; sudo nvidia-smi mig -lgi")

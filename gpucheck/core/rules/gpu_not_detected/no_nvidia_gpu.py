@@ -48,9 +48,9 @@ def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None
     if stack.kernel_responds or stack.counts_gpus:
         return None
     if pci.gpus or pci.amd_gpus or stack.wsl.inside:
-        return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured have their own pages
+        return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured report these
     if stack.container_requests_gpu:
-        return None  # container-without-gpu; without a request the PCI bus decides, which is the host's
+        return None  # container-without-gpu; without a request, the host's PCI bus decides
     if not pci.readable:
         return Skip("the PCI bus is not readable here")
     if {"hung", "crashed"} & {stack.driver.status, stack.cuda.status}:
@@ -80,13 +80,13 @@ def repairs(
     """Use a machine with a GPU, or make the driver use the existing one.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         absent: whether the PCI bus was read and has no GPU.
         node: whether the run checks a node of a cluster.
         promised: whether a scheduler assigns GPUs of this node, so that it should have some.
-        code: of CUDA's or NVML's error: "28": the driver found no GPU that it can use.
+        code: of CUDA's or NVML's error; "28" if the driver found no GPU that it can use.
         text: the line that reports it.
-        unharmed: "yes" if the program ran on, and nothing in its log needs a GPU.
+        unharmed: "yes" if the program continued, and nothing in its log needs a GPU.
     """
     if unharmed and not context.notebook:
         yield IF_THERE_IS_ONE

@@ -99,7 +99,7 @@ def check(
 
 
 def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild) -> tuple[str, str] | None:
-    """Why no package works here, as text and as argument of ``repairs``; None if TensorFlow was imported."""
+    """Return why no package works here, as text and as argument of ``repairs``; None if TensorFlow was imported."""
     tensorflow, installed = build.tensorflow, build.packages.tensorflow
     if tensorflow is not None and tensorflow.imported:
         return None
@@ -110,7 +110,7 @@ def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild
 
 
 def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | None:
-    """Why no wheel can be installed, as text and as argument of ``repairs``."""
+    """Return why no wheel can be installed, as text and as argument of ``repairs``."""
     if system.musl:
         return f"{system.os_name or 'this system'} uses the musl C library, but the packages need glibc", "musl"
     if interpreter.bits == 32:
@@ -121,12 +121,12 @@ def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | Non
 
 
 def _old_glibc(system: System, packages: Packages) -> tuple[str, str] | None:
-    """Why the C library is too old for the wheels, for example in an environment shared between machines."""
+    """Return why the C library is too old for the wheels, for example in an environment shared between machines."""
     installed = packages.tensorflow
     release = releases.release(installed.version) if installed and "+" not in installed.version else releases.RELEASES["2.10"]
     if release is None or not system.glibc or versions.at_least(system.glibc, release.glibc_floor):
         return None
-    what = f"TensorFlow {installed.version} needs" if installed else "every one needs"
+    what = f"TensorFlow {installed.version} needs" if installed else "every package needs"
     return f"{what} glibc {release.glibc_floor} or newer, but this system has {system.glibc}", "glibc"
 
 
@@ -134,9 +134,9 @@ def repairs(context: Context, *, why: str = "", version: str = "", machine: str 
     """Use another system, or another build.
 
     Args:
-        context: where.
-        why: "musl", "glibc", "32-bit", "machine" (no package for it), "arm" (none with GPU code); empty: see the other arguments.
-        version: of the C library that is needed: "GLIBC_2.27".
+        context: what is known about the machine.
+        why: "musl", "glibc", "32-bit", "machine" (no package for it), "arm" (none with GPU code); empty: see the others.
+        version: the required version of the C library: "GLIBC_2.27".
         machine: the processor's architecture.
         package: a package without a wheel for this platform.
         text: the line that reports it.
@@ -146,10 +146,10 @@ def repairs(context: Context, *, why: str = "", version: str = "", machine: str 
         yield from of_package
         return
     if why == "32-bit" or (context.windows and not why):
-        yield Fix(text="Install a 64-bit Python, and make a new environment with it")
+        yield Fix(text="Install a 64-bit Python, and create a new environment with it")
         return
     if why == "musl" or re.search(_MUSL, text):
-        yield Fix(text="Use an image or a distribution with glibc, such as python:3.12-slim in place of an Alpine image")
+        yield Fix(text="Use an image or a distribution with glibc, such as python:3.12-slim instead of an Alpine image")
     elif why == "glibc" or version.startswith("GLIBC"):
         needed = f" ({version.replace('_', ' ')} or newer)" if version else ""
         yield Fix(text=f"Use a newer distribution{needed}, or a container image with one")
@@ -170,14 +170,14 @@ def repairs(context: Context, *, why: str = "", version: str = "", machine: str 
 
 
 def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Fixes:
-    """Yield the fixes for a package of other systems."""
+    """Yield the fixes for a package that is made for other systems."""
     if package in ("tensorflow-macos", "tensorflow-metal"):
         yield Fix(text=f"Install tensorflow: {package} is for macOS only", command=context.pip("tensorflow"))
     elif package == "tensorflow" and re.search(r"on macOS \(\W?macosx\w*arm64", text):
         yield Fix(text="Require a release that has packages for Macs with Apple silicon", command=context.pip("tensorflow>=2.16"))
     elif package.startswith("nvidia-") and not arm:
         yield Fix(
-            text="Install TensorFlow's GPU packages on Linux with glibc, or in WSL2: NVIDIA's packages are for no other system"
+            text="Install TensorFlow's GPU packages on Linux with glibc, or in WSL2: NVIDIA has no packages for other systems"
         )
         yield Fix(text="To train on the CPU, install TensorFlow without them", command=context.pip("tensorflow"))
     elif "required-environments" in text:

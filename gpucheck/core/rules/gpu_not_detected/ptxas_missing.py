@@ -40,18 +40,18 @@ _OF_PIP = (
 
 @rule(scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
 def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
-    """Report it if XLA can't find it, unless a compiled step on a GPU passed without it."""
+    """Report that XLA can't find ptxas, unless a compiled step on a GPU passed without it."""
     return missing_tool("ptxas", faults, outcomes, toolkit)
 
 
 def repairs(context: Context, *, needed: str = "", buggy: str = "", instead: str = "") -> Fixes:
-    """Install it on XLA's search path, or set its folder.
+    """Install ptxas on XLA's search path, or set its folder.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         needed: the PTX version that the installed ptxas is too old for.
         buggy: the installed version, if XLA rejects it because of bugs.
-        instead: "driver" if it compiles instead of a ptxas that is older than the GPU.
+        instead: "driver" if the driver compiles, because ptxas is older than the GPU.
     """
     if not (needed or buggy or instead):
         yield from tool_repairs(context, "ptxas")
@@ -61,5 +61,5 @@ def repairs(context: Context, *, needed: str = "", buggy: str = "", instead: str
     else:
         newer = context.pip("--upgrade", "nvidia-cuda-nvcc-cu12>=12.4,<13")
         yield Fix(text="Install a newer ptxas", command=newer)
-    named = Fix(text="If a toolkit's ptxas is still found first: name the folder of pip's, before Python starts", command=_OF_PIP)
+    named = Fix(text="If XLA still finds a toolkit's ptxas first: set the folder of pip's, before Python starts", command=_OF_PIP)
     yield from context.only(named, system="linux|wsl")

@@ -5,8 +5,8 @@ Symptom:
     ERROR: No matching distribution found for tensorflow
     ERROR: Package 'tensorflow' requires a different Python: 3.8.10 not in '>=3.9'
 Cause:
-    Each TensorFlow release is built for some Python versions; a new Python has to wait for the next release, and old ones are dropped.
-    TensorFlow needs CPython: there is none for PyPy.
+    Each TensorFlow release is built for some Python versions; a new Python is supported from the next release on, and old ones
+    are dropped. TensorFlow needs CPython: there are no packages for PyPy.
 Verify:
     python --version is within the range of the table in TensorFlow's installation guide.
 Unless:
@@ -41,8 +41,8 @@ _WHEEL = r"(?P<name>\w+)-(?P<version>\d[\w.]*)-cp3(?P<minor>\d+)-"
 # TensorFlow before the table of releases -> the newest Python that it supports (tensorflow.org/install/source).
 _BEFORE = (("2.11", _RECOMMENDED), ("2.8", "3.10"), ("2.5", "3.9"), ("2.2", "3.8"), ("1.13", "3.7"), ("1.0", "3.6"))
 _BEFORE_MANYLINUX_2010 = ("1.14.0", "2.0.0a0", "2.0.0b0", "2.0.0b1")  # the last releases that pip before 19 offers
-# Packages beside TensorFlow have fewer wheels: their releases since 2022 have some for Python 3.10, TFX's since 1.14.
-_BESIDE = re.compile(r"(?P<tfx>tfx|ml-metadata|tensorflow-data-validation)|tensorflow-(?!cpu$|gpu$|intel$|macos$)|tflite-")
+# Companion packages of TensorFlow have fewer wheels: their releases since 2022 have some for Python 3.10, TFX's since 1.14.
+_COMPANIONS = re.compile(r"(?P<tfx>tfx|ml-metadata|tensorflow-data-validation)|tensorflow-(?!cpu$|gpu$|intel$|macos$)|tflite-")
 _CONDA_ONLY = ("3.6", "3.7")  # which uv does not have
 
 
@@ -61,7 +61,7 @@ _CONDA_ONLY = ("3.6", "3.7")  # which uv does not have
 def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: TrainingOutcomes) -> Finding | None:
     """Report a Python outside the installed TensorFlow's range; without one, a Python that no release has packages for."""
     if tensorflow is not None and tensorflow.imported:
-        return None  # a successful import proves support
+        return None  # a successful import shows support
     interpreter, packages = installation.interpreter, installation.packages
     python = f"Python {interpreter.version}"
     if interpreter.implementation.lower() != "cpython":
@@ -104,9 +104,9 @@ def repairs(
     """Create an environment with a Python that the package supports.
 
     Args:
-        context: where.
-        package: the package that could not be installed; "": TensorFlow.
-        version: the requested version: "==2.10.0"; "": any.
+        context: what is known about the machine.
+        package: the package that could not be installed; empty for TensorFlow.
+        version: the requested version: "==2.10.0"; empty for any.
         available: the versions for this Python: "2.16.1 to 2.20.0", "none".
         needed: the Python versions that the package supports: ">=3.9".
         file: the wheel that was refused: "tensorflow-2.10.0-cp310-cp310-win_amd64.whl".
@@ -122,7 +122,7 @@ def repairs(
     with_conda = not managed and context.interpreter is None
     if available.rpartition(" to ")[2] in _BEFORE_MANYLINUX_2010 and versions.at_least(version.lstrip("=<>!~ ") or "2", "1.15"):
         yield Fix(
-            text="Update pip, which is too old for the packages since TensorFlow 1.15", command=context.pip("--upgrade", "pip")
+            text="Update pip, which is too old for packages of TensorFlow 1.15 and later", command=context.pip("--upgrade", "pip")
         )
     yield by_conda if with_conda and wanted in _CONDA_ONLY else own
     newest = available.rpartition(" to ")[2]
@@ -134,11 +134,11 @@ def repairs(
 
 
 def _python(package: str, version: str, needed: str) -> str:
-    """The newest Python that the release supports, as far as known."""
+    """Return the newest Python that the release supports, as far as known."""
     if below := re.search(r"<\s*3\.(\d+)", needed):
         return f"3.{int(below[1]) - 1}"
     number = version.lstrip("=<>!~ ")
-    if beside := _BESIDE.match(package):
+    if beside := _COMPANIONS.match(package):
         return "3.9" if beside["tfx"] and versions.at_least("1.13", number or "9") else "3.10"
     release = releases.release(number) if package.startswith("tensorflow") and version[:1] in "=~<" else None
     if release is not None:

@@ -4,8 +4,8 @@ Symptom:
     tf.config.list_physical_devices("GPU") returns []
     Could not find cuda drivers on your machine, GPU will not be used.
 Cause:
-    The package tensorflow on PyPI is built with CUDA, which is NVIDIA's. AMD publishes packages of its own, built with ROCm
-    (tensorflow-rocm), for a list of its GPUs that leaves most integrated graphics out.
+    The package tensorflow on PyPI is built with CUDA, which is NVIDIA's. AMD publishes its own packages, built with ROCm
+    (tensorflow-rocm), for a list of its GPUs that excludes most integrated graphics.
 Verify:
     tf.config.list_physical_devices("GPU") lists the GPU, and tf.test.is_built_with_rocm() returns True.
 Unless:
@@ -80,8 +80,8 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Fixes
     """Use AMD's own build, or another GPU.
 
     Args:
-        context: where.
-        unsupported: the architecture that ROCm has no code for: "gfx1031"; empty: unknown.
+        context: what is known about the machine.
+        unsupported: the architecture that ROCm has no code for: "gfx1031"; empty if unknown.
         text: the line that reports it.
     """
     if re.search(_DENIED, text):
@@ -90,7 +90,7 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Fixes
     if library := re.search(_LIBRARY, text):
         name = library[1].replace("amdhip64", "hip-runtime-amd").replace("_", "-")
         yield Fix(
-            text=f"Install the ROCm library {library[0]}, of the ROCm release that this build is for",
+            text=f"Install the ROCm library {library[0]}, from the ROCm release that this build is for",
             command=f"sudo apt-get install -y {name}",
         )
         yield Fix(text="Or use AMD's own image, which has all of them: rocm/tensorflow")
@@ -121,7 +121,9 @@ def repairs(context: Context, *, unsupported: str = "", text: str = "") -> Fixes
 def _permitted(context: Context) -> Fixes:
     """Let this user open the GPU's device files."""
     if context.in_container:
-        yield Fix(text="Start the container with them: --device=/dev/kfd --device=/dev/dri --group-add video --group-add render")
+        yield Fix(
+            text="Start the container with the GPU's device files: --device=/dev/kfd --device=/dev/dri --group-add video --group-add render"
+        )
         return
     groups = Fix(
         text="Add this user to the groups that own the GPU's device files, then log in again",

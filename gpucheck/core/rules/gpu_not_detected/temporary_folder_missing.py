@@ -28,10 +28,10 @@ from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
-_DOCKER = Fix(text="Mount one: docker run --tmpfs /tmp IMAGE")
+_DOCKER = Fix(text="Mount a temporary folder: docker run --tmpfs /tmp IMAGE")
 _KUBERNETES = Fix(text="Give the pod an emptyDir, mounted at /tmp")
 _NAME = Fix(
-    text="Or name a writable folder, such as one on a volume, in place of /data",
+    text="Or set a writable folder, such as one on a volume, instead of /data",
     command='export TMPDIR=/data/tmp && mkdir -p "$TMPDIR"',
 )
 
@@ -44,7 +44,7 @@ _NAME = Fix(
 def check(limits: Limits, tensorflow: TensorFlow | None, context: Context) -> Finding | Skip | None:
     """Report that no folder is writable, unless TensorFlow's import succeeded."""
     if not limits.temporary_folders:
-        return Skip("where temporary files belong on this platform is not known")
+        return Skip("the folders for temporary files on this platform are unknown")
     if limits.temporary_folder is not None or (tensorflow is not None and tensorflow.imported):
         return None
     error = saw(tensorflow, "error") if tensorflow is not None and tensorflow.error else ()

@@ -123,11 +123,11 @@ def repairs(
     """Install the build for NVIDIA GPUs in place of the one for the CPU.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         package: "jaxlib" if a log names it.
-        torch: not empty if a log names PyTorch.
+        torch: non-empty if a log names PyTorch.
         backend: on a live machine, the framework without CUDA if it is not TensorFlow.
-        configured: whether Keras is configured for that backend already.
+        configured: whether Keras is already configured for that backend.
         replaced: packages to remove before TensorFlow with CUDA is installed.
     """
     if context.interpreter is not None:

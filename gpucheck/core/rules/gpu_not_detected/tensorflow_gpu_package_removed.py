@@ -58,8 +58,8 @@ def repairs(context: Context, *, version: str = "") -> Fixes:
     """Install tensorflow, which has the GPU code, in its place.
 
     Args:
-        context: where.
-        version: the requested one: "==2.15"; "": any.
+        context: what is known about the machine.
+        version: the requested version: "==2.15"; empty for any.
     """
     release = releases.release(version.lstrip("=<>!~ ")) if version.startswith("=") else None
     if context.windows:
@@ -72,5 +72,5 @@ def repairs(context: Context, *, version: str = "") -> Fixes:
         yield context.with_cuda(instead_of=("tensorflow-gpu", "tensorflow") if context.interpreter is not None else ())
     if context.interpreter is None:
         yield Fix(
-            text="Write tensorflow instead of tensorflow-gpu in requirements.txt or setup.py, also of a package that needs it"
+            text="Write tensorflow instead of tensorflow-gpu in requirements.txt or setup.py, including those of packages that need it"
         )

@@ -53,7 +53,7 @@ _READ_KERNEL = Fix.look("Read the kernel's messages about it, and give the proce
 _NEWER_MACOS = Fix(text="Update macOS: the plug-in was built for a newer release, and uses a class that this one lacks")
 _FOR_ARM = Fix(
     text="Mac with Apple silicon: install a Python for arm64 (from python.org, Homebrew or conda-forge) and TensorFlow with it; a Python"
-    " for x86-64 runs under Rosetta, which lacks instructions"
+    " for x86-64 runs under Rosetta, which lacks these instructions"
 )
 _REDISTRIBUTABLE = Fix(
     text="Install Microsoft's Visual C++ redistributable for x64 (https://aka.ms/vs/17/release/vc_redist.x64.exe), and use a 64-bit"
@@ -64,7 +64,7 @@ _REDISTRIBUTABLE = Fix(
 _SIGNALS = {
     "SIGILL": "the processor lacks instructions that this build uses (AVX, on x86-64)",
     "SIGBUS": "a file that it maps is truncated, or the disk is full",
-    "SIGSEGV": "native code crashed, most often libraries of different builds in one process",
+    "SIGSEGV": "native code crashed, most often because of libraries of different builds in one process",
     "SIGABRT": "it aborted itself, and its log says why",
     "SIGKILL": "something killed it, most often the kernel because memory ran out",
 }
@@ -97,12 +97,12 @@ def check(
         return None  # TensorFlow imports Keras, whose own errors are keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
-        return Skip(f"the import of TensorFlow did not finish: {ending or 'no answer'}")
+        return Skip(f"the import of TensorFlow did not finish: {ending or 'no response'}")
     return _failed(backend, tensorflow, ending, outcomes)
 
 
 def _unknown(installation: Installation, keras: Keras, outcomes: TrainingOutcomes) -> Obstacle:
-    """Return the error of Keras' import, which names a package at most."""
+    """Return the error of Keras's import, which names at most a package."""
     error = keras.error or keras.error_type or "no reason was given"
     module = named_module(error, outcomes) or "keras"
     evidence = saw(keras, "imported", "error_type", "error")
@@ -159,7 +159,7 @@ def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes
 
 
 def _other_libraries(environment: Environment, error: str) -> Fixes:
-    """Leave out what lets the loader take other libraries than TensorFlow's own, if one is damaged or lacks a symbol."""
+    """Remove what makes the loader choose libraries other than TensorFlow's own, if one is damaged or lacks a symbol."""
     damaged = re.match(r"(/[^:\n]{1,400})/[^/:\n]{1,80}: (?:file too short|invalid ELF header)", error)
     searched = environment.variables.get("LD_LIBRARY_PATH", "").split(":")
     if damaged and any(folder.rstrip("/") == damaged[1] for folder in searched):
@@ -169,7 +169,7 @@ def _other_libraries(environment: Environment, error: str) -> Fixes:
     lacking_symbol = re.search(r"undefined symbol|not found \(required by", error) is not None and not of_system
     for variable in ("LD_PRELOAD", "LD_LIBRARY_PATH") if lacking_symbol else ():
         if environment.variables.get(variable):
-            text = f"Start without {variable}, whose libraries the loader takes before TensorFlow's own"
+            text = f"Start without {variable}, whose libraries the loader chooses before TensorFlow's own"
             yield Fix(text=text, command=f"unset {variable}")
 
 
@@ -182,7 +182,7 @@ def _short(error: str) -> str:
 
 
 def _unmet(installation: Installation, version: str, package: str) -> str:
-    """The requirement of TensorFlow's release that the package does not meet; "" if there is none."""
+    """Return the requirement of TensorFlow's release that the package does not meet; "" if there is none."""
     release = releases.release(version)
     wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
     installed = next((one.version for one in installation.packages.others if one.name == package), None)
@@ -205,21 +205,21 @@ def repairs(
     """Repair the component that the error names.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         hides: the module that a user's file hides.
         file: that file.
         needs: the requirement that is not met: "numpy<2".
         module: the module that the error names.
         message: the error.
         signal: the signal that ended the import: "SIGILL".
-        instructions: the missing ones of the processor: "AVX2".
+        instructions: the instructions that the processor lacks: "AVX2".
         version: the symbol version that a library lacks: "GLIBCXX_3.4.29".
         text: the line of a log.
     """
     if hides:
         yield from renaming(hides, file or f"{hides}.py")
     elif needs:
-        yield Fix(text="Install the version that is required", command=context.pip(needs))
+        yield Fix(text="Install the required version", command=context.pip(needs))
         yield conflicts(context)
     elif signal == "SIGILL" or instructions or re.search(r"need ['(]x86_64", message):
         yield from _with_instructions(context, instructions)
@@ -257,7 +257,7 @@ def _with_instructions(context: Context, named: str) -> Fixes:
 
 
 def _for_others(context: Context) -> Fixes:
-    """Other fixes that an unknown error may need."""
+    """Yield other fixes that an unknown error may need."""
     for fix in renaming("tensorflow", "tensorflow.py")[:1]:
         yield fix.after("If your own file has the name of a module:")
     yield _REDISTRIBUTABLE.after("Windows:")

@@ -46,7 +46,7 @@ def check(
     if not build.absent or (backend is not None and backend.ready):
         return None
     if packages.tensorflow_folder is not None:
-        return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import shows it")
+        return Skip(f"{packages.tensorflow_folder} exists without a package's metadata: only the import shows whether it works")
     with_cuda = bool(presence.present and build.cuda_wheels)
     return Finding(
         summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",
@@ -63,8 +63,8 @@ def repairs(context: Context, *, gpu: bool | None = None, managed: str = "") -> 
     """Install TensorFlow for this Python.
 
     Args:
-        context: where.
-        gpu: whether there is a GPU for which pip has packages; None: unknown.
+        context: what is known about the machine.
+        gpu: whether there is a GPU for which pip has packages; None if unknown.
         managed: "yes" if pip refuses to install into this Python, which belongs to the system.
     """
     if managed:

@@ -69,8 +69,8 @@ def repairs(context: Context, *, package: str = "") -> Fixes:
     """Use the GPU in WSL2, or train on the CPU.
 
     Args:
-        context: where.
-        package: a package without a wheel for Windows: "nvidia-nccl-cu12"; empty: unknown.
+        context: what is known about the machine.
+        package: a package without a wheel for Windows: "nvidia-nccl-cu12"; empty if unknown.
     """
     yield Fix(
         text="Install WSL2 from an administrator's prompt, restart, and run gpucheck setup in it",

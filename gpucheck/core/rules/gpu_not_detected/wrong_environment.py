@@ -10,7 +10,7 @@ Cause:
 Verify:
     python -c 'import sys, tensorflow; print(sys.executable)' prints the intended interpreter.
 Unless:
-    This interpreter is not the one that trains: name the right one with --python.
+    This interpreter is not the one that trains: select the right one with --python.
 Example:
     interpreter.executable = "/usr/bin/python3"
     interpreter.prefix = "/usr"
@@ -76,7 +76,7 @@ def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool
     """Use the Python with TensorFlow, or install TensorFlow for the Python that runs the program.
 
     Args:
-        context: where.
+        context: what is known about the machine.
         executable: the interpreter with TensorFlow, on a live machine.
         path: the folder with TensorFlow, in a log: ".../python3.10/site-packages".
         gpu: whether there is a GPU for which pip has packages.
@@ -86,9 +86,11 @@ def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool
         folder, _, name = executable.rpartition("/")
         first = statement(Assignment(variable="PATH", operation=Operation.PREPEND, value=folder, reason=""))
         text = f"Run your program with {executable}"
-        yield Fix(text=f"{text}: put its folder first", command=first) if name in ("python", "python3") else Fix(text=text)
+        yield (
+            Fix(text=f"{text}: put its folder first in PATH", command=first) if name in ("python", "python3") else Fix(text=text)
+        )
         yield here.after("Or here too:")
-        yield Fix.look("Check that one", f"gpucheck --python {word(executable)}")
+        yield Fix.look("Check that Python", f"gpucheck --python {word(executable)}")
         return
     yield here
     if found := re.search(r"python(3\.\d+)", path):

@@ -1,4 +1,4 @@
-"""WSL does not give Linux access to the GPU of Windows.
+"""WSL does not give Linux access to the PC's GPU.
 
 Symptom:
     Linux pc 5.15.167.4-microsoft-standard-WSL2 x86_64 GNU/Linux
@@ -10,7 +10,7 @@ Symptom:
 Cause:
     WSL2 reaches the GPU through /dev/dxg and the libraries that the Windows driver puts into /usr/lib/wsl/lib. It fails on WSL1,
     with [gpu] enabled=false in /etc/wsl.conf, with an old WSL kernel or Windows driver, without the loader's entry for that
-    folder, and when a Linux NVIDIA driver was installed inside WSL: its libcuda.so.1 then hides the right one.
+    folder, or with a Linux NVIDIA driver installed inside WSL, whose libcuda.so.1 hides the right one.
 Verify:
     /usr/lib/wsl/lib/nvidia-smi prints the table, inside WSL.
 Unless:
@@ -50,14 +50,14 @@ _PURGE = (
     "sudo apt-get purge $(dpkg-query -W -f '${Package} ' 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers 2>/dev/null)"
     " && sudo ldconfig"
 )
-_REMOVE = Fix(text="Remove it; WSL uses the Windows driver", command=_PURGE)
+_REMOVE = Fix(text="Remove the Linux driver; WSL uses the Windows driver", command=_PURGE)
 _UPDATE = Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update && wsl.exe --shutdown")
 _ENABLE = Fix(
-    text="Set it to true, then restart WSL from a Windows prompt (wsl --shutdown)",
+    text="Set enabled=true, then restart WSL from a Windows prompt (wsl --shutdown)",
     command=r"sudo sed -i '/^\[gpu\]/,/^\[/ s/^\( *enabled *= *\)false/\1true/' /etc/wsl.conf",
 )
 _SEARCH = Fix(
-    text="Add the folder to the loader's search path",
+    text="Add /usr/lib/wsl/lib to the loader's search path",
     command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
 )
 _CONVERT = Fix(
@@ -124,7 +124,7 @@ def check(stack: CudaStack, context: Context) -> Finding | None:
 
 
 def _absence(wsl: Wsl) -> tuple[str, str, tuple[str, ...]] | None:
-    """Why WSL provides no GPU: the argument of ``repairs``, the summary, and the fields that show it."""
+    """Return why WSL provides no GPU: the argument of ``repairs``, the summary, and the fields that show it."""
     if wsl.version == 1:
         return "wsl1", "This is WSL1, which has no access to a GPU; use WSL2.", ("version",)
     if wsl.dxg_present is False and wsl.gpu_enabled is False:
@@ -143,13 +143,13 @@ def _absence(wsl: Wsl) -> tuple[str, str, tuple[str, ...]] | None:
 
 
 def repairs(context: Context, *, why: str = "", message: str = "", library: str = "", code: str = "") -> Fixes:
-    """Make WSL provide the GPU of Windows.
+    """Make WSL provide the PC's GPU.
 
     Args:
-        context: where.
-        why: "wsl1", "disabled", "no-device", "no-driver", "linux-driver", "unsearched"; empty: see the other arguments.
+        context: what is known about the machine.
+        why: "wsl1", "disabled", "no-device", "no-driver", "linux-driver", "unsearched"; empty: see the others.
         message: the message that reports it.
-        library: the one missing in the folder of the Windows driver.
+        library: the library that is missing from the Windows driver's folder.
         code: cuInit's result in a log.
     """
     if code == "500":

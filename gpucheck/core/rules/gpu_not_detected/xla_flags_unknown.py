@@ -5,8 +5,8 @@ Symptom:
     Unknown flags in XLA_FLAGS: --xla_gpu_enable_triton_softmax_fusion=true
     Aborted (core dumped)
 Cause:
-    XLA ends the process at its first use if a flag is unknown. Flags come and go with each release, so one that was set for another
-    release, or for JAX, is enough.
+    XLA aborts the process at its first use if a flag is unknown. Each release adds and removes flags, so one that was set for
+    another release, or for JAX, is enough.
 Verify:
     gpucheck trains its XLA-compiled step.
 Unless:
@@ -44,7 +44,7 @@ def check(
     if not flags:
         compiled = bool(outcomes.runs) or (tensorflow is not None and tensorflow.imported is True and tensorflow.ending is None)
         untried = [name for name in XLA_VARIABLES if variables.get(name)] if not compiled else []
-        return Skip(f"XLA reads {listing(untried)} when it compiles, and nothing was compiled") if untried else None
+        return Skip(f"XLA reads {listing(untried)} when it compiles, but nothing was compiled") if untried else None
     file = next((event.fields["file"] for event in log.events if event.kind == "xla-flag-unknown" and "file" in event.fields), "")
     unknown = list(dict.fromkeys(one for flag in flags for one in flag.split()))
     names = {_name(flag) for flag in unknown}
@@ -76,15 +76,15 @@ def repairs(
     """Remove every flag that XLA rejects.
 
     Args:
-        context: where.
-        flag: the flags: "--xla_a=1 --xla_b=2"; "": unknown.
+        context: what is known about the machine.
+        flag: the flags: "--xla_a=1 --xla_b=2"; empty if unknown.
         variable: the variable that contains them.
-        value: of the flag, if only the value is invalid.
+        value: the flag's value, if only the value is invalid.
         kept: the flags to keep.
-        file: the one with the flags, if it can't be opened.
+        file: the file with the flags, if it can't be opened.
     """
     if file:
-        yield Fix(text=f"Unset {variable}, or let it name a file that exists", command=f"unset {variable}")
+        yield Fix(text=f"Unset {variable}, or set it to a file that exists", command=f"unset {variable}")
         return
     named = listing(flag.split()) if flag else "the flag"
     if value:
