@@ -40,8 +40,8 @@ _OF_KERAS_3 = (
 _IN_KERAS_3 = {
     "Could not locate class": "Pass the class to load_model in custom_objects, or decorate it with"
     " @keras.saving.register_keras_serializable()",
-    r"must end in `?(\.[\w.]*\w)": r"End the file name in \1",
-    "Please add either": "End the file name in .keras, or use model.export for a SavedModel",
+    r"must end in `?(\.[\w.]*\w)": r"End the file name with \1",
+    "Please add either": "End the file name with .keras, or use model.export for a SavedModel",
     r"cannot import name '(\w+)' from '(?:tensorflow\.)?keras\.layers\.": r"Import it from keras.layers: from keras.layers import \1",
     r"keras\.engine\.topology": "Use the documented import: from keras.layers import Input, Layer",
     "'batch_input_shape": "Start the model with keras.Input(batch_shape=...) instead of this argument",

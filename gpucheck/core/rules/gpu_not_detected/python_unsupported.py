@@ -138,8 +138,8 @@ def _python(package: str, version: str, needed: str) -> str:
     if below := re.search(r"<\s*3\.(\d+)", needed):
         return f"3.{int(below[1]) - 1}"
     number = version.lstrip("=<>!~ ")
-    if beside := _COMPANIONS.match(package):
-        return "3.9" if beside["tfx"] and versions.at_least("1.13", number or "9") else "3.10"
+    if companion := _COMPANIONS.match(package):
+        return "3.9" if companion["tfx"] and versions.at_least("1.13", number or "9") else "3.10"
     release = releases.release(number) if package.startswith("tensorflow") and version[:1] in "=~<" else None
     if release is not None:
         return min(_RECOMMENDED, release.python_max, key=versions.parse)

@@ -39,9 +39,9 @@ def check(installation: Installation) -> Finding | None:
     if place is None:
         return None
     old = packages.flavours[place]
-    beside = [f"{package.name} {package.version}" for package in packages.flavours if package.name != old.name]
-    if beside:
-        state = f", is installed with {listing(beside)}, and their files overwrite each other."
+    others = [f"{package.name} {package.version}" for package in packages.flavours if package.name != old.name]
+    if others:
+        state = f", is installed with {listing(others)}, and their files overwrite each other."
     elif packages.tensorflow_folder is None:
         state = ", is installed, but does not contain TensorFlow."
     else:
@@ -50,7 +50,7 @@ def check(installation: Installation) -> Finding | None:
         summary=f"tensorflow-gpu {old.version}, a package that was discontinued in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
         fix=repairs(installation.context),
-        severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,
+        severity=Severity.ERROR if not others and packages.tensorflow_folder is None else None,
     )
 
 
