@@ -240,7 +240,7 @@ def test_tensorflow_probes_and_rules_are_skipped_with_another_backend():
     plain = {**machine("laptop-jax"), "request": {"backend": "torch"}}
     (judgement,) = judge(facts(plain), [replace(rule("a", found()), tensorflow=True)])
     assert judgement.outcome.status is Status.SKIPPED
-    assert judgement.outcome.reason == "about TensorFlow, which --backend torch leaves out"
+    assert judgement.outcome.reason == "about TensorFlow, which --backend torch excludes"
     (judgement,) = judge(facts({**plain, "request": {"backend": "tensorflow"}}), [replace(rule("a", found()), tensorflow=True)])
     assert judgement.outcome.status is Status.FOUND
 

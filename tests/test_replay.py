@@ -57,7 +57,7 @@ REFUSED = {
     "a field less": (lambda old: old["facts"]["driver"].pop("status"), "other types"),
     "another status": (lambda old: old["probes"][0].update(status="splendid"), "other types"),
     "a probe without a name": (lambda old: old["probes"][0].pop("name"), "other types"),
-    "another backend": (lambda old: old["facts"]["request"].update(backend="mxnet"), "'mxnet'; this gpucheck knows tensorflow, jax"),
+    "another backend": (lambda old: old["facts"]["request"].update(backend="mxnet"), "'mxnet'; this gpucheck supports tensorflow, jax"),
     "trained by another": (lambda old: old["facts"]["training"]["runs"][0].update(backend="mxnet"), "the backend 'mxnet'"),
     "a negative time": (lambda old: old.update(seconds=-0.001), "seconds: -0.001"),
     "a time that is none": (lambda old: old.update(seconds=True), "seconds: True"),

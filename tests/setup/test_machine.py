@@ -130,5 +130,5 @@ def test_unknown_amd_display_adapter_is_not_taken_for_an_accelerator():
 
     display, accelerator = found("0x030000"), found("0x120000")
     assert display.best.packages == ("tensorflow==2.21.0",)
-    assert display.advice[0].startswith("An AMD GPU is here, of unknown model")
+    assert display.advice[0].startswith("There is an AMD GPU of unknown model")
     assert accelerator.best.image == "rocm/tensorflow:latest"

@@ -54,7 +54,7 @@ _ANYWHERE = (LINUX, ARM, WINDOWS)
 
 
 def _jax(cuda_major: int, cuda: str, lowest: Capability, highest: Capability | None, python_min: str) -> Build:
-    """A build of JAX, for the same GPUs on each processor."""
+    """Return a build of JAX, for the same GPUs on each processor."""
     name = f"jax[cuda{cuda_major}]"
     return Build(
         name, cuda, cuda_major, (name,), None, lowest, highest, python_min, "3.14", "0.12", glibc="2.27", lowest_on_arm=lowest

@@ -57,7 +57,7 @@ def supports(capability: tuple[int, int], precision: Literal["float16", "bfloat1
 def lowest_multiprocessors(counts: Iterable[int]) -> int:
     """Return the minimum that TensorFlow applies to these visible GPUs: 8, or the maximum of them if all have fewer.
 
-    So a small GPU is rejected only next to a larger one, or if TF_MIN_GPU_MULTIPROCESSOR_COUNT requires more.
+    So a small GPU is rejected only alongside a larger one, or if TF_MIN_GPU_MULTIPROCESSOR_COUNT requires more.
     """
     return min(LOWEST_MULTIPROCESSORS, max(counts, default=LOWEST_MULTIPROCESSORS))
 
@@ -150,7 +150,7 @@ _BRANDS = {
     "apple": r"(?:apple |macbook (?:air |pro )?|mac (?:mini |studio |pro )?|imac )*(?:apple )?",
     "intel": r"(?:intel )*",
 }
-# What nvidia-smi, clouds and people add to a name: memory, form, partition.
+# What nvidia-smi, clouds and people add to a name: memory size, form factor, partition.
 _ADDED = (
     r"(?:[ -](?:sxm\d?|pcie?e?|nvl|hbm\d?e?|nvlink|laptop gpu|mobile gpu|max-q|gpu|oam|(?:workstation|server) edition"
     r"|\d{1,3} ?gi?b|mig(?: \dg\.\d+gb)?))*"

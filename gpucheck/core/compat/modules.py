@@ -1,4 +1,4 @@
-"""Which package has a Python module that a program imports.
+"""The package of each Python module that a program may import.
 
 Only modules of programs that train: a name that is not here may be the program's own file, or a package of another author.
 Source: each package's page on https://pypi.org/project/NAME/

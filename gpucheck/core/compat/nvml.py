@@ -39,9 +39,9 @@ def harmful_reasons(mask: int) -> list[str]:
 # NVML_GPU_FABRIC_HEALTH_MASK_*: first bit and width of each part -> value -> its meaning. 0 is "not supported" in each part.
 _FABRIC_FAULTS: dict[tuple[int, int], dict[int, str]] = {
     (0, 2): {1: "its bandwidth is degraded"},
-    (2, 2): {1: "a route is being recovered"},
+    (2, 2): {1: "a route is recovering"},
     (4, 2): {1: "a route is unhealthy"},
-    (6, 2): {1: "it recovers from an access timeout"},
+    (6, 2): {1: "it is recovering from an access timeout"},
     (8, 4): {
         2: "its system GUID is wrong",
         3: "its chassis serial number is wrong",

@@ -1,4 +1,4 @@
-"""Results of CUDA and NVML by all their spellings: the number, the name in C or Python, and the message."""
+"""Results of CUDA and NVML, by each of their spellings: the number, the name in C or Python, and the message."""
 
 import pkgutil
 from functools import lru_cache
@@ -37,7 +37,7 @@ def _lookup(table: str, spelled: str) -> Result | None:
 
 @lru_cache(maxsize=2)
 def table_of(table: str) -> dict[str, Result]:
-    """Return every result by each of its spellings; of duplicates, the first counts."""
+    """Return every result by each of its spellings; the first of duplicates is used."""
     results: dict[str, Result] = {}
     for row in (pkgutil.get_data(__name__, table) or b"").decode().splitlines():
         if row.startswith("#"):

@@ -5,7 +5,7 @@ tf.sysconfig.get_build_info() of the 2.16.2, 2.17.1, 2.18.1, 2.19.1, 2.20.0 and 
 capabilities); tensorflow.org/install/source, "Tested build configurations" (2.10 to 2.15); NVIDIA CUDA Toolkit Release
 Notes (drivers); the fat binaries in the wheels (capabilities of 2.10 to 2.17 and 2.20); tensorflow issues #90291, #97387, #103531
 and #111958 (Blackwell). cusolver_reachable was measured with each wheel from 2.14 on and pip's directory layout.
-The platforms of its wheels: file names on PyPI. ``tools/check_releases.py`` compares all that the package index has.
+The platforms of the wheels are from the file names on PyPI. ``tools/check_releases.py`` compares all that the index has.
 """
 
 import msgspec
@@ -180,8 +180,8 @@ RELEASES: dict[str, Release] = {
     known.minor: known for known in (_2_10, _2_11, _2_12, _2_13, _2_14, _2_15, _2_16, _2_17, _2_18, _2_19, _2_20, _2_21)
 }
 
-# The next release, of which there is a candidate: known where it is installed, and never suggested. Its folder of cuSOLVER is
-# searched again. get_build_info() says neither CUDA's version nor cuDNN's: cuDNN's is that of the extra and-cuda.
+# The next release, of which there is a candidate: recognized if installed, and never suggested. It searches cuSOLVER's folder
+# again. get_build_info() reports neither the version of CUDA nor that of cuDNN; cuDNN's is that of the extra and-cuda.
 CANDIDATE = msgspec.structs.replace(
     _2_21,
     minor="2.22",
@@ -200,7 +200,7 @@ def release(version: str) -> Release | None:
 
 
 def recommended() -> str:
-    """Return what to install on an unknown machine: the newest release that finds its CUDA libraries by itself."""
+    """Return the release to install on an unknown machine: the newest that finds its CUDA libraries by itself."""
     newest = next(release for release in reversed(RELEASES.values()) if release.cusolver_reachable)
     return f"tensorflow[and-cuda]=={newest.minor}.*"
 

@@ -21,7 +21,7 @@ class Generation(msgspec.Struct, frozen=True):
     tensorflow: Literal["yes", "no", "unknown", "limited"]
 
 
-# Google's vendor id, also of every Compute Engine network card (1ae0:0042), so the device id decides.
+# Google's vendor id. Every Compute Engine network card (1ae0:0042) has it too, so the device id decides.
 VENDOR = "0x1ae0"
 
 GENERATIONS = (
@@ -30,7 +30,7 @@ GENERATIONS = (
     Generation("v4", "0x005e", None, "yes"),
     Generation("v5e", "0x0063", None, "yes"),
     Generation("v5p", "0x0062", None, "yes"),
-    Generation("v6e", "0x006f", None, "limited"),  # images exist (2.15 and newer), Google's guides leave TensorFlow out
+    Generation("v6e", "0x006f", None, "limited"),  # images exist (2.15 and newer), but Google's guides omit TensorFlow
     Generation("tpu7x", "0x0076", None, "no"),
     Generation("tpu8i", "0x0083", None, "unknown"),
     Generation("tpu8t", "0x007c", None, "unknown"),

@@ -1,4 +1,4 @@
-"""Packages that GPU vendors make themselves: AMD's for ROCm, Apple's for Metal, NVIDIA's for Jetson.
+"""Packages that GPU vendors provide themselves: AMD's for ROCm, Apple's for Metal, NVIDIA's for Jetson.
 
 Sources: github.com/ROCm/rocm-install-on-linux docs/install/3rd-party/tensorflow-install.rst and pytorch-install.rst (images,
 their options); rocm.docs.amd.com/projects/ai-ecosystem/en/latest/frameworks/tensorflow/install.html (TensorFlow: Instinct GPUs on

@@ -49,7 +49,7 @@ class Support(NamedTuple):
 
     @property
     def usable(self) -> bool:
-        """Whether the wheel supports the GPU. Single kernels are for some GPUs only, so most of the code counts."""
+        """Whether the wheel supports the GPU: most of its code must, because some kernels are for some GPUs only."""
         return self.native + self.compiled > self.missing
 
 

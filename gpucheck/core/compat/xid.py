@@ -22,7 +22,7 @@ class Xid(msgspec.Struct, frozen=True):
 
     code: int
     meaning: str
-    severity: Severity  # error: a job died of it, or the GPU is unusable
+    severity: Severity  # error: it ended a job, or the GPU is unusable
     action: Remedy
     advice: str  # the action in words
     fault: Fault | None  # the faulty part of the machine; None: a program, or no fault
@@ -52,17 +52,17 @@ _NVLINK_5 = "drain if the line says Fatal, watch if it says Nonfatal; reset all 
 
 
 def _program(code: int, meaning: str, advice: str = _RESTART, fault: Fault | None = None) -> Xid:
-    """An error that ended one program."""
+    """Return an error that ended one program."""
     return Xid(code, meaning, "error", "restart-application", advice, fault)
 
 
 def _reset(code: int, meaning: str, fault: Fault) -> Xid:
-    """An error after which the GPU is reset."""
+    """Return an error after which the GPU must be reset."""
     return Xid(code, meaning, "error", "reset-gpu", _RESET, fault)
 
 
 def _ignored(code: int, meaning: str, severity: Severity, advice: str, fault: Fault | None = None) -> Xid:
-    """A message that requires no action."""
+    """Return a message that requires no action."""
     return Xid(code, meaning, severity, "ignore", advice, fault)
 
 
@@ -71,13 +71,13 @@ _KNOWN = (
     _program(11, "invalid commands reached the GPU"),
     _program(13, "a kernel used an illegal instruction or address", _OTHER_GPU),
     _program(25, "invalid commands reached the GPU"),
-    _program(31, "a kernel touched unmapped memory (CUDA error 700)", _OTHER_GPU),
-    _program(32, "commands to the GPU arrived corrupted", "restart the job; check PCIe errors"),
-    _ignored(37, "the driver's firmware met a request it lacks", "info", "ignore it once"),
+    _program(31, "a kernel accessed unmapped memory (CUDA error 700)", _OTHER_GPU),
+    _program(32, "the GPU received corrupted commands", "restart the job; check PCIe errors"),
+    _ignored(37, "the driver's firmware does not support a request", "info", "ignore it once"),
     _ignored(38, "the driver's firmware watchdog expired", "warning", _UPDATE),
     _ignored(43, "one program's work was stopped after its own error; the GPU is healthy", "info", _RESTART),
     _ignored(44, "a fault while switching between programs", "warning", _WATCH),
-    _ignored(45, "clean-up after a killed program or an earlier Xid", "info", "look at the Xid before it"),  # NVIDIA: a workflow
+    _ignored(45, "clean-up after a killed program or an earlier Xid", "info", "check the preceding Xid"),  # NVIDIA: a workflow
     _reset(46, "the GPU stopped processing and did not recover", "gpu"),
     _reset(48, "a memory error that ECC could not correct", "memory"),  # NVIDIA: a workflow
     Xid(54, "the board's extra power is not connected", "error", "service", "attach the power cables", "gpu"),
@@ -88,15 +88,15 @@ _KNOWN = (
     _ignored(66, "the driver made an illegal access", "warning", _UPDATE),
     _ignored(67, "the driver made an illegal access", "warning", _UPDATE),
     _program(68, "the video decoder failed"),
-    _program(69, "the GPU was given a command of the wrong class"),
+    _program(69, "the GPU received a command of the wrong class"),
     # NVIDIA: a workflow
     Xid(74, "an NVLink connection failed", "error", "reset-gpu", "reset all GPUs of the NVLink domain", "nvlink"),
     Xid(79, "the GPU has fallen off the bus", "error", "power-cycle", "power the machine off and on", "gpu"),
-    _program(80, "data sent to the GPU arrived corrupted", "restart the job; check PCIe errors"),
+    _program(80, "the GPU received corrupted data", "restart the job; check PCIe errors"),
     _ignored(92, "many memory errors, all corrected", "warning", "plan maintenance", "memory"),
     _ignored(93, "the board's own records were written too often", "info", "none"),
-    _program(94, "a memory error that cost only the program that met it", fault="memory"),
-    _reset(95, "a memory error that may have reached any program", "memory"),
+    _program(94, "a contained memory error, which ended only the affected program", fault="memory"),
+    _reset(95, "an uncontained memory error, which may have affected any program", "memory"),
     _reset(109, "switching between programs timed out", "gpu"),
     _reset(110, "the GPU reported a security fault", "gpu"),
     _reset(119, "the GPU's firmware (GSP) did not respond", "gpu"),
@@ -108,18 +108,18 @@ _KNOWN = (
     _ignored(141, "a fault on a fast path of CUDA", "info", "ignore it once"),
     _reset(143, "the GPU could not be initialised", "start"),
     Xid(151, "the keys of confidential computing could not be renewed", "error", "reboot", "restart the virtual machine", "gpu"),
-    _ignored(154, "the recovery that the GPU needs has changed; the line names it", "info", "do what it names"),
+    _ignored(154, "the GPU's required recovery action has changed; the line states it", "info", "take that action"),
     _reset(155, "NVLink failed in software", "nvlink"),
     _reset(156, "a damaged part of the GPU was retired", "memory"),
     _ignored(157, "a damaged part of the GPU could not be retired", "warning", _SUPPORT, "memory"),
     _reset(158, "the GPU timed out for good", "gpu"),
     _ignored(160, "a memory channel was retired", "warning", _WATCH, "memory"),
     _ignored(161, "a memory channel could not be retired", "warning", _SUPPORT, "memory"),
-    # NVIDIA names no action for the next four
+    # NVIDIA lists no action for the next four
     Xid(167, "the PCIe connection timed out for good", "error", "reboot", "reboot; check the slot", "gpu"),
     _ignored(168, "damage in protected memory: there is less of it", "warning", _SUPPORT, "memory"),
-    _reset(171, "which memory Xid 48 was about: DRAM", "memory"),
-    _reset(172, "which memory Xid 48 was about: SRAM", "memory"),
+    _reset(171, "the location of the memory error of Xid 48: DRAM", "memory"),
+    _reset(172, "the location of the memory error of Xid 48: SRAM", "memory"),
     *(_program(code, "a copy engine failed") for code in (39, 40, 41, 70, 71, 72, 75, 76, 77, 85, *range(126, 136))),
     # NVIDIA: a workflow
     *(Xid(code, "an NVLink 5 unit failed", "error", "reset-gpu", _NVLINK_5, "nvlink") for code in range(144, 151)),
@@ -133,7 +133,7 @@ def xid(code: int) -> Xid | None:
     return XIDS.get(code)
 
 
-RECOVERY_CHANGED = 154  # the Xid that names what the driver needs now
+RECOVERY_CHANGED = 154  # the Xid with the action that the driver requires now
 NONE_NEEDED = 0
 _RESET_IT = "end all programs on the GPU, and reset it"
 RECOVERIES: dict[int, Recovery] = {
@@ -149,7 +149,7 @@ RECOVERIES: dict[int, Recovery] = {
 
 
 def recovery_of(text: str) -> int | None:
-    """Return the number of the action that a message of Xid 154 names; None if it names none.
+    """Return the number of the action in a message of Xid 154; None without one.
 
     Args:
         text: "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)".

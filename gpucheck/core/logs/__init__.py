@@ -1,1 +1,1 @@
-"""Reads logs: ``reading`` turns lines into events, ``causes`` infers the causes of the events."""
+"""Log analysis: ``reading`` turns lines into events, ``causes`` infers the causes of the events."""

@@ -23,7 +23,7 @@ def of_host(event: Event) -> bool:
 
 
 def in_different_places(first: Event, second: Event) -> bool:
-    """Whether two events certainly come from different places: a container and a host, or two hosts."""
+    """Whether two events definitely come from different places: a container and a host, or two hosts."""
     here, there = first.fields.get(PLACE, ""), second.fields.get(PLACE, "")
     if not here or not there or here == there:
         return False

@@ -1,4 +1,4 @@
-"""The last output of a crashed child: the fatal message of native code, if there is one, and the Python call stack."""
+"""The last output of a crashed child: native code's fatal message, if there is one, and the Python call stack."""
 
 import re
 
@@ -18,7 +18,7 @@ _CALL = r'  (?P<file>File ")(?:[^"]*/(?:site|dist)-packages/)?(?P<call>[^"]+", l
 
 
 def last_words(child: Child) -> tuple[str, ...]:
-    """The last fatal line, then the calls; empty if the child did not crash or wrote nothing."""
+    """Return the last fatal line, then the calls; empty if the child did not crash or wrote nothing."""
     if not child.end().how.startswith(("killed by", "exited with status")):
         return ()
     lines = child.log().splitlines()
@@ -26,18 +26,18 @@ def last_words(child: Child) -> tuple[str, ...]:
 
 
 def fatal(line: str) -> str | None:
-    """The message of a fatal line, without the date; None for another line."""
+    """Return the message of a fatal line, without the date; None for another line."""
     match = re.match(_FATAL, line)
     return (match["check"] or match["said"]).strip() if match else None
 
 
 def is_call(line: str) -> bool:
-    """Whether this line of the last words is a call."""
+    """Whether this line of the last output is a call."""
     return line.startswith('File "')
 
 
 def _calls(lines: list[str]) -> list[str]:
-    """The calls of the crashed thread from Python's fault handler, without the site-packages folder."""
+    """Return the calls of the crashed thread from Python's fault handler, without the site-packages folder."""
     begin = max((place for place, line in enumerate(lines, 1) if re.match(_DYING, line)), default=len(lines))
     calls = []
     for line in lines[begin : begin + CALLS]:

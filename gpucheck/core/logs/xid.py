@@ -1,4 +1,4 @@
-"""Find in a log the Xid messages of the NVIDIA driver that name a given fault, and the action that the driver requests."""
+"""Xid messages of the NVIDIA driver in a log: those that report a given fault, and the action that the driver requests."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ class RequestedAction(msgspec.Struct, frozen=True):
 
 
 def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
-    """Return the Xid messages of a log that name a fault: see ``Xid.fault``.
+    """Return the Xid messages of a log that report a fault: see ``Xid.fault``.
 
     Skipped: "Nonfatal" reports of NVLink 5 units, and lines that only refer to an earlier Xid.
     """
@@ -35,7 +35,7 @@ def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
 
 
 def codes(reports: Iterable[tuple[Event, Xid]]) -> dict[str, str]:
-    """Return the codes of messages, on each of which the fix depends, for ``Cause.named``."""
+    """Return the codes of messages for ``Cause.named``, because the fix depends on each of them."""
     return {"xids": ",".join(str(message.code) for _, message in reports)}
 
 
@@ -59,7 +59,7 @@ def required_action(events: Sequence[Event], reports: Iterable[tuple[Event, Xid]
     """Return the strongest action for these messages, and the driver's requests among the lines.
 
     A request of the driver overrides the message: a later one always, an earlier one only if it requests an action.
-    There must be a message.
+    There must be at least one message.
     """
     words, actions, lines = requested_actions(events), [], []
     for event, message in reports:
@@ -73,7 +73,7 @@ def required_action(events: Sequence[Event], reports: Iterable[tuple[Event, Xid]
 
 
 def address(event: Event) -> str | None:
-    """Return the GPU that a line names: '0000:3b:00.0' or 'GPU-<uuid>'."""
+    """Return the GPU in a line: '0000:3b:00.0' or 'GPU-<uuid>'."""
     return re.sub(r"^(?:PCI:|GPU ?(?=[0-9A-Fa-f]{4,8}:))", "", event.fields.get("device", "")) or None
 
 

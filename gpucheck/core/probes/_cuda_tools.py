@@ -21,7 +21,7 @@ class CudaTool(Fact, frozen=True, kw_only=True):
 
 
 def ptxas(host: Host, tensorflow: str, distributions: dict[str, Installed]) -> CudaTool:
-    """The ptxas that XLA chooses: the first with an accepted version. An unknown version counts as accepted."""
+    """Return the ptxas that XLA chooses: the first with an accepted version. An unknown version is treated as accepted."""
     folders = [folder for folder in host.env.get("PATH", "").split(":") if folder]
     paths = [f"{_data_folder(host)}/bin/ptxas", *(f"{folder}/ptxas" for folder in folders)]
     present = list(_present(host, [*paths, *_filled(libraries.PTXAS_SEARCH, tensorflow)]))
@@ -33,7 +33,7 @@ def ptxas(host: Host, tensorflow: str, distributions: dict[str, Installed]) -> C
 
 
 def libdevice(host: Host, tensorflow: str) -> CudaTool:
-    """The libdevice.10.bc that XLA chooses: the first that exists."""
+    """Return the libdevice.10.bc that XLA chooses: the first that exists."""
     first = f"{_data_folder(host)}/nvvm/libdevice/libdevice.10.bc"
     present = list(_present(host, [first, *_filled(libraries.LIBDEVICE_SEARCH, tensorflow)]))
     return CudaTool(path=present[0] if present else None, elsewhere=tuple(present[1:]))
@@ -42,7 +42,7 @@ def libdevice(host: Host, tensorflow: str) -> CudaTool:
 def unsearched(
     host: Host, distributions: dict[str, Installed], path: Iterable[str], *, lacks_ptxas: bool, lacks_libdevice: bool
 ) -> Iterator[CudaTool]:
-    """Toolkits, wheels and conda environments that have the missing files, newest toolkit first, with their ptxas' version."""
+    """Return where the missing files are: toolkits, newest first, wheels and conda environments, each with its ptxas' version."""
     if not (lacks_ptxas or lacks_libdevice):
         return
     toolkits = sorted(host.glob("/usr/local/cuda-*"), key=lambda folder: versions.parse(folder.rpartition("-")[2]), reverse=True)
@@ -98,7 +98,7 @@ def _present(host: Host, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _version(host: Host, path: str, distributions: dict[str, Installed]) -> str | None:
-    """The version of the wheel or toolkit with the file, else of the program itself, except with --quick."""
+    """Return the version of the wheel or toolkit with the file, else of the program itself, except with --quick."""
     real = host.real(path)
     for wheel in distributions.values():
         if wheel.name.startswith("nvidia-cuda-nvcc-cu"):  # CUDA 13's wheel has another folder

@@ -41,7 +41,7 @@ class ExaminationError(Exception):
 
 
 def interpreter(host: Host) -> Interpreter:
-    """The examined interpreter's description.
+    """Return the examined interpreter's description.
 
     Raises:
         ExaminationError: it could not be started, or did not respond.
@@ -53,9 +53,9 @@ def interpreter(host: Host) -> Interpreter:
 
 
 def installed(host: Host, folders: Iterable[str], only: Container[str] = ()) -> dict[str, Installed]:
-    """Distributions by normalised name, all or ``only`` these; the first one on the path wins, as for import.
+    """Return distributions by normalised name, all or ``only`` these; the first one on the path wins, as for import.
 
-    An interrupted upgrade leaves metadata without its files, so of several the files on disk decide.
+    An interrupted upgrade leaves metadata without its files. If a folder has several, the files on disk decide.
     """
     several: dict[str, list[Installed]] = {}
     for folder in folders:
@@ -67,7 +67,7 @@ def installed(host: Host, folders: Iterable[str], only: Container[str] = ()) -> 
 
 
 def _on_disk(host: Host, candidates: list[Installed]) -> Installed:
-    """The one whose RECORD describes most of the files on disk, in the first folder that has any of them."""
+    """Return the candidate whose RECORD matches most of the files on disk, from the first folder that has any of them."""
     for _, same in itertools.groupby(candidates, key=lambda candidate: candidate.folder):
         shares = {candidate: _share(host, candidate) for candidate in same}
         best = max(shares, key=lambda candidate: shares[candidate])
@@ -77,10 +77,10 @@ def _on_disk(host: Host, candidates: list[Installed]) -> Installed:
 
 
 def _share(host: Host, candidate: Installed) -> float:
-    """Which part of its largest files, in bytes, is on disk in the recorded size: 0 to 1."""
+    """Return the share of its largest files, in bytes, that is on disk with the recorded size: 0 to 1."""
     record = host.read(f"{candidate.folder}/{candidate.metadata}/RECORD", limit_bytes=RECORD_BYTES)
     if record is None:
-        return float(candidate.metadata.endswith(".egg-info"))  # which has none; metadata that pip wrote has lost its own
+        return float(candidate.metadata.endswith(".egg-info"))  # which has no RECORD; metadata from pip without it is damaged
     lines = re.finditer(r"^([^,\n]+),[^,\n]*,(\d+)\r?$", record, re.MULTILINE)
     files = ((int(line[2]), line[1]) for line in lines if not line[1].startswith(candidate.metadata))
     largest = heapq.nlargest(_SAMPLE, files)
@@ -91,7 +91,7 @@ def _share(host: Host, candidate: Installed) -> float:
 
 @functools.lru_cache(4096)  # several probes list the same folders
 def parse(name: str, folder: str) -> Installed | None:
-    """Name and version from a metadata folder's name; None for another name."""
+    """Return name and version from a metadata folder's name; None for another name."""
     match = _METADATA.fullmatch(name)
     if match is None:
         return None
@@ -99,12 +99,12 @@ def parse(name: str, folder: str) -> Installed | None:
 
 
 def normalised(name: str) -> str:
-    """A distribution's name, normalised as in PEP 503."""
+    """Return a distribution's name, normalised as in PEP 503."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def flavours(distributions: dict[str, Installed]) -> list[Installed]:
-    """Every distribution that provides ``tensorflow``, the plain one first."""
+    """Return every distribution that provides ``tensorflow``, the plain one first."""
     return sorted(
         (distribution for distribution in distributions.values() if distribution.name in FLAVOURS),
         key=lambda distribution: (distribution.name != "tensorflow", distribution.name),
@@ -112,7 +112,7 @@ def flavours(distributions: dict[str, Installed]) -> list[Installed]:
 
 
 def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
-    """The folder that ``import tensorflow`` uses: the first on the path that is a package."""
+    """Return the folder that ``import tensorflow`` uses: the first on the path that is a package."""
     for folder in folders:
         path = f"{folder}/tensorflow"
         if "__init__.py" in host.names(path):
@@ -121,7 +121,7 @@ def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
 
 
 def provider(host: Host, candidates: list[Installed], folder: str | None) -> Installed | None:
-    """The flavour that the files on disk belong to: pip lets the one installed last overwrite the others.
+    """Return the flavour that the files on disk belong to: pip lets the one installed last overwrite the others.
 
     Without a RECORD that describes them, the plain name is chosen.
     """

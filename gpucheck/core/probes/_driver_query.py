@@ -13,9 +13,9 @@ from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Fact
 
 SILENCE_SECONDS = 12.0  # without an answer, so that every level reports a driver that hangs within 15 s
-CONCLUSIVE_SECONDS = 4.0  # a shorter timeout proves nothing: without persistence mode, nvmlInit first starts every GPU
+CONCLUSIVE_SECONDS = 4.0  # a shorter timeout is inconclusive: without persistence mode, nvmlInit first starts every GPU
 LATE = ("timed out", "could not be killed")
-CRASHES = tuple(f"killed by {name}" for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT"))  # others come from outside
+CRASHES = tuple(f"killed by {name}" for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT"))  # others are sent to it
 
 
 class DriverAnswer(Fact, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class DriverQuery(msgspec.Struct, frozen=True):
 
 
 def longest_silence(host: Host) -> float:
-    """Seconds that a call may take. Less than the remaining time, so that "hung" is reported before the run times out.
+    """Return how many seconds a call may take: less than the remaining time, so that "hung" is reported before the run times out.
 
     All calls together may take the remaining time: without persistence mode, the first query of each GPU takes seconds.
     """
@@ -51,14 +51,14 @@ def query_driver(
     silence: float,
     longer: Callable[[], float] | None = None,
 ) -> DriverQuery:
-    """Wait until the child ends, or has not answered for too long.
+    """Wait until the child ends, or has not responded for too long.
 
     Args:
         child: the child process that queries the driver.
         activities: descriptions of its stages by name: {"init": "in nvmlInit"}.
         kinds: messages that hold the driver's failure, if it fails.
-        silence: seconds without an answer after which the driver hangs.
-        longer: returns how long a driver may take that is slow elsewhere.
+        silence: seconds without a response after which the driver is reported as hung.
+        longer: returns how many seconds to wait if the driver was slow in other queries.
 
     Raises:
         RuntimeError: the query failed or timed out for a reason other than the driver.
@@ -88,7 +88,7 @@ def query_driver(
 
 
 def _answer(child: Child, kinds: tuple[type[Message], ...], loaded: LibraryLoaded | None) -> DriverAnswer:
-    """The answer that a completed child received."""
+    """Return the answer that a completed child received."""
     if loaded is None:
         return DriverAnswer(status="failed")
     if loaded.status != "loaded":
@@ -107,7 +107,7 @@ def _answer(child: Child, kinds: tuple[type[Message], ...], loaded: LibraryLoade
 
 
 def too_early(ending: Ending, seconds: float) -> str | None:
-    """Why a timeout of this child does not prove a fault of the driver; None if it does."""
+    """Return why a timeout of this child does not prove a fault of the driver; None if it does."""
     if ending.how not in LATE:
         return None
     if ending.starved:
@@ -118,7 +118,7 @@ def too_early(ending: Ending, seconds: float) -> str | None:
 
 
 def cuda_version(number: int | None) -> str | None:
-    """A CUDA version from NVIDIA's number: 13000 is "13.0"."""
+    """Convert NVIDIA's number of a CUDA version: 13000 is "13.0"."""
     return f"{number // 1000}.{number % 1000 // 10}" if number is not None and number > 0 else None
 
 

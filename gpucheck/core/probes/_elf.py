@@ -16,7 +16,7 @@ _HEAD_BYTES = 4096  # includes the program headers of all known libraries
 _PT_LOAD, _PT_DYNAMIC = 1, 2
 _DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_STRSZ, _DT_RPATH, _DT_RUNPATH = 0, 1, 5, 10, 15, 29
 _DT_VERDEF, _DT_VERNEED = 0x6FFFFFFC, 0x6FFFFFFE
-_WEAK = 2  # flag of a needed version: the loader does not insist on it
+_WEAK = 2  # flag of a needed version: the loader does not require it
 _VERSION_BYTES = 1 << 16  # of a table of versions; TensorFlow 2.21.0 and libstdc++ of GCC 14 have less than 3 KiB
 _ET_DYN = 3
 _MACHINES = {3: "i386", 21: "ppc64le", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
@@ -43,7 +43,7 @@ class Elf(msgspec.Struct, frozen=True):
 
 
 def problem(host: Host, path: str, machine: str) -> str | None:
-    """Why the loader can't use a library on that machine (as in ``uname``), or ``None``.
+    """Return why the loader can't use a library on that machine (as in ``uname``), or ``None``.
 
     "empty", "truncated", "not a library", "built for aarch64", or "unreadable" for a file that is missing or can't be opened.
     """
@@ -65,7 +65,7 @@ def problem(host: Host, path: str, machine: str) -> str | None:
 
 
 def search_path(host: Host, path: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """DT_RPATH and DT_RUNPATH of a library, as written (``$ORIGIN`` included); None if it can't be read."""
+    """Return DT_RPATH and DT_RUNPATH of a library, as written (``$ORIGIN`` included); None if it can't be read."""
     dynamic = _dynamic(host, path)
     if dynamic is None:
         return None
@@ -75,7 +75,7 @@ def search_path(host: Host, path: str) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def needed(host: Host, path: str) -> tuple[str, ...]:
-    """The sonames that a library depends on; empty if it can't be read."""
+    """Return the sonames that a library depends on; empty if it can't be read."""
     dynamic = _dynamic(host, path)
     offsets = dynamic[1].get(_DT_NEEDED, []) if dynamic is not None else []
     if dynamic is None or not offsets:
@@ -87,10 +87,10 @@ def needed(host: Host, path: str) -> tuple[str, ...]:
 
 
 def missing_version(host: Host, path: str, soname: str, copy: str) -> str | None:
-    """The first version that a library needs of another one and a copy of that does not define: "GLIBCXX_3.4.20".
+    """Return the first version that a library needs from another one and that the other one's copy lacks: "GLIBCXX_3.4.20".
 
-    None if the copy defines all, or one of the two can't be read. The loader accepts a copy that defines no version at all if it
-    has the symbols: then this is the first version only if it has no C++ operator delete.
+    None if the copy defines all of them, or if one of the two can't be read. The loader accepts a copy that defines no version at
+    all if it has the symbols, so for such a copy the first version is returned only if it lacks the C++ operator delete.
     """
     ours, other = _dynamic(host, path), _dynamic(host, copy)
     if ours is None or other is None:
@@ -110,7 +110,7 @@ def missing_version(host: Host, path: str, soname: str, copy: str) -> str | None
 
 
 def _records(table: bytes, place: int, fields: str, elf: Elf) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Places and fields of records; each ends with the distance to the next one, 0 in the last."""
+    """Yield the place and the fields of each record; a record ends with the distance to the next one, 0 in the last."""
     record = struct.Struct(f"{elf.order}{fields}I")
     while place + record.size <= len(table):
         *values, distance = record.unpack_from(table, place)
@@ -121,7 +121,7 @@ def _records(table: bytes, place: int, fields: str, elf: Elf) -> Iterator[tuple[
 
 
 def _table(host: Host, path: str, dynamic: tuple[Elf, dict[int, list[int]], int], tag: int) -> bytes:
-    """A table of versions; empty if there is none."""
+    """Return a table of versions; empty if there is none."""
     elf, tags, _ = dynamic
     offset = _offset(elf, next(iter(tags.get(tag, ())), None))
     return b"" if offset is None else host.read_bytes(path, offset, _VERSION_BYTES) or b""
@@ -132,7 +132,7 @@ def _string(host: Host, path: str, offset: int) -> str:
 
 
 def _dynamic(host: Host, path: str) -> tuple[Elf, dict[int, list[int]], int] | None:
-    """The headers, the entries of the dynamic section by tag, and the file offset of its strings; None if unreadable."""
+    """Read the headers, the entries of the dynamic section by tag, and the file offset of its strings; None if unreadable."""
     data = host.read_bytes(path, size=_HEAD_BYTES)
     elf = _parse(host, path, data) if data else None
     if elf is None:
@@ -184,7 +184,7 @@ def _segment(data: bytes, offset: int, order: str, wide: bool) -> Segment:
 
 
 def _offset(elf: Elf, address: int | None) -> int | None:
-    """The file offset of the byte that is mapped to an address."""
+    """Return the file offset of the byte that is mapped to an address."""
     for segment in elf.segments:
         if segment.kind == _PT_LOAD and address is not None and 0 <= address - segment.address < segment.size_bytes:
             return address - segment.address + segment.offset

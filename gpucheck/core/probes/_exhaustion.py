@@ -1,4 +1,4 @@
-"""Provoke an out-of-memory error in a child process, to test whether a program can catch it and train afterwards."""
+"""An out-of-memory error, provoked in a child process to test whether a program can catch it and train afterwards."""
 
 from collections.abc import Iterable
 
@@ -55,7 +55,7 @@ def provoke(host: Host, runs: Iterable[TrainingRun]) -> list[Experiment]:
 
 
 def _unfinished(ending: Ending, out_of_time: bool) -> tuple[str, str]:
-    """Status and reason. A child that hangs, crashes or is killed is a result, too."""
+    """Return status and reason of an experiment that did not finish: the child hung, crashed or was killed."""
     when = WHEN.get(ending.stage.name if ending.stage else "", "before it requested memory")
     if ending.how == "timed out":
         return ("timed_out", "out of time") if out_of_time else ("failed", f"the process hung {when}")

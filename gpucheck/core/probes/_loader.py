@@ -51,7 +51,7 @@ class Loader:
         self._cache: dict[str, list[str]] | None = None
 
     def find(self, soname: str) -> Copy | None:
-        """The copy that the loader chooses, with its problem if it has one; None if there is none.
+        """Return the copy that the loader chooses, with its problem if it has one; None if there is none.
 
         A copy that the loader skips is returned only if no other one follows.
         """
@@ -70,7 +70,7 @@ class Loader:
         return passed_over
 
     def copies(self, soname: str, folders: tuple[str, ...]) -> list[str]:
-        """Paths of every copy on the search path and in more folders; a file with several names is listed once."""
+        """Return the paths of all copies on the search path and in more folders; a file with several names is listed once."""
         paths = [path for path, _ in self._candidates(soname)] + [f"{folder}/{soname}" for folder in folders]
         real_paths: dict[str, str] = {}
         for path in dict.fromkeys(paths):
@@ -79,11 +79,11 @@ class Loader:
         return list(real_paths.values())
 
     def folders(self) -> tuple[str, ...]:
-        """The folders searched before the cache."""
+        """Return the folders searched before the cache."""
         return tuple(folder for folder, _ in self._folders)
 
     def cached(self) -> dict[str, list[str]]:
-        """Paths by soname in ld.so.cache, in the loader's order."""
+        """Return paths by soname in ld.so.cache, in the loader's order."""
         if self._cache is None:
             data = self._host.read_bytes(_CACHE, size=1 << 24) or b""
             self._cache = _read_cache(data, self._machine)
@@ -101,7 +101,7 @@ class Loader:
             yield f"{folder}/{soname}", "default"
 
     def _ordered(self) -> Iterator[tuple[str, str]]:
-        """Folders before the cache: DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it."""
+        """Yield the folders before the cache: DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it."""
         own = [(folder, self.kind) for folder in self.runpath if self._host.names(folder)]
         if self.kind == "RPATH":
             yield from own
@@ -127,7 +127,7 @@ def _defaults(machine: str) -> tuple[str, ...]:
 
 
 def _read_cache(data: bytes, machine: str) -> dict[str, list[str]]:
-    """Paths by soname from ld.so.cache, in the loader's order; empty if the format is unknown.
+    """Return paths by soname from ld.so.cache, in the loader's order; empty if the format is unknown.
 
     Format (dl-cache.h): a header of 48 bytes, then entries of flags, key, value, OS version and hardware capabilities;
     keys and values are string offsets from the header's start. Older versions of ldconfig write an older table before it.

@@ -1,4 +1,4 @@
-"""Files of packages that are damaged, or hidden by a user's file of the same name; found without importing anything.
+"""Files of packages that are damaged, or hidden by a user's file of the same name, found without importing anything.
 
 Installed files are compared with pip's list of them (RECORD): sizes always, hashes with --full. Format
 of RECORD: Python Packaging User Guide, "Recording installed projects": lines of path, algorithm=hash, size.
@@ -41,7 +41,7 @@ traceback typing
 STANDARD = frozenset(_STANDARD.split())
 # The .pth files of setuptools, of editable installations and of coverage, which load none of these modules.
 _HARMLESS = ("distutils-precedence", "__editable__", "a1_coverage")
-_BEGINNING = 64  # bytes by which a copy of a module is known
+_BEGINNING = 64  # bytes by which a copy of a module is recognized
 
 
 class DamagedFile(Fact, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class _Recorded(msgspec.Struct, frozen=True):
 
 
 def damaged(host: Host, packages: Iterable[Installed]) -> tuple[DamagedFile, ...]:
-    """The native libraries of these packages that are truncated or missing; with --full, also those with other content."""
+    """Return these packages' native libraries that are truncated or missing; with --full, also those with other content."""
     recorded = [entry for package in packages for entry in _recorded(host, package)]
     sizes = host.sizes([entry.path for entry in recorded])
     found: list[DamagedFile] = []
@@ -83,7 +83,7 @@ def damaged(host: Host, packages: Iterable[Installed]) -> tuple[DamagedFile, ...
 
 
 def _recorded(host: Host, package: Installed) -> Iterator[_Recorded]:
-    """Native libraries, and the package's __init__.py; none if the list is unreadable."""
+    """Yield the native libraries, and the package's __init__.py; nothing if the list is unreadable."""
     data = host.read_bytes(f"{package.folder}/{package.metadata}/RECORD", size=RECORD_BYTES) or b""
     first, last = data.find(_HEADERS), data.rfind(_HEADERS)
     data = data if first < 0 else data[:first] + data[last:]
@@ -100,7 +100,7 @@ def _recorded(host: Host, package: Installed) -> Iterator[_Recorded]:
 
 
 def _problem(host: Host, entry: _Recorded, size: int | None) -> str | None:
-    """The problem of a file, from its size. A complete file of another size was stripped or replaced, not damaged."""
+    """Return the problem of a file, judged by its size. A complete file of another size was stripped or replaced, not damaged."""
     if size == entry.size_bytes:
         return None
     if size is None:  # the probe ``libraries`` reports NVIDIA's missing libraries
@@ -128,7 +128,7 @@ def _damaged(entry: _Recorded, problem: str, size: int | None) -> DamagedFile:
 
 
 def _changed(host: Host, entries: list[_Recorded]) -> Iterator[_Recorded]:
-    """The files with other content, except conda's, which writes its own paths into files without changing the size."""
+    """Yield the files with other content, except conda's, which writes its own paths into files without changing the size."""
     deadline = time.monotonic() + min(HASH_SECONDS, host.remaining() / 4)
     by_conda: dict[str, bool] = {}
     for entry in sorted(entries, key=lambda entry: entry.size_bytes):
@@ -145,7 +145,7 @@ def _changed(host: Host, entries: list[_Recorded]) -> Iterator[_Recorded]:
 
 
 def _sha256(host: Host, entry: _Recorded, deadline: float) -> str | None:
-    """A file's hash in RECORD's format; None if it was not read before the deadline."""
+    """Return a file's hash in RECORD's format; None if it was not read before the deadline."""
     import base64
     import hashlib
 
@@ -158,7 +158,7 @@ def _sha256(host: Host, entry: _Recorded, deadline: float) -> str | None:
 
 
 def hidden(host: Host, interpreter: Interpreter, distributions: dict[str, Installed], names: Iterable[str]) -> dict[str, str]:
-    """Module -> the file or folder that shadows it.
+    """Return the file or folder that shadows each module, by module.
 
     Args:
         host: the machine.
@@ -197,7 +197,7 @@ def _module(name: str) -> str:
 
 
 def _before(host: Host, interpreter: Interpreter, homes: set[str]) -> Iterator[str]:
-    """The folders that Python searches before site-packages."""
+    """Yield the folders that Python searches before site-packages."""
     folders = list(interpreter.path)
     if host.request.python is None:  # gpucheck's own sys.path lacks the current folder, which a user's program has
         folders.insert(0, host.real("."))
@@ -209,13 +209,13 @@ def _before(host: Host, interpreter: Interpreter, homes: set[str]) -> Iterator[s
 
 
 def _is_ours(host: Host, folder: str) -> bool:
-    """Whether others can't write to the folder: a child excludes such a current folder from its path."""
+    """Whether children have the folder on their path; they exclude the current folder if others can write to it."""
     status = host.stat(folder) if folder == host.real(".") else None
     return status is None or not status.mode & 0o022
 
 
 def _hides(host: Host, folder: str, module: str, home: str) -> str | None:
-    """The file or folder, unless it is a copy of the package, such as a checkout of its source."""
+    """Return the file or folder that hides the module, unless it is a copy of the package, such as a checkout of its source."""
     own = set(host.names(f"{folder}/{module}"))
     if "__init__.py" in own:
         installed = {*host.names(f"{home}/{module}")} - {"__init__.py"}

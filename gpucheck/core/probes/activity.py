@@ -21,7 +21,7 @@ class GpuActivity(msgspec.Struct, frozen=True, kw_only=True):
     utilization_percent: float | None = None  # the highest
     temperature_celsius: int | None = None  # the highest
     sm_clock_mhz: float | None = None  # median of the samples in which it was busy
-    slowed_samples: int | None = None  # those in which a fault reduced the clock: heat, or a power supply
+    slowed_samples: int | None = None  # those in which a fault reduced the clock: heat, or the power supply
     slowed_by: tuple[str, ...] = ()  # names of clock event reasons
     slowed_sm_clock_mhz: float | None = None  # median of those samples
 

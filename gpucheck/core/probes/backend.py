@@ -12,7 +12,7 @@ from gpucheck.core.probes import _frameworks as frameworks
 
 
 class Backend(BackendImport, Fact, frozen=True, kw_only=True):
-    """The backend that this run tests. For TensorFlow, the probe ``tensorflow`` reports the rest."""
+    """The backend that this run tests. If it is TensorFlow, the probe ``tensorflow`` reports the rest."""
 
     devices: tuple[Device, ...] | None = None  # accelerators first; None: the listing was not reached
     problem: str | None = None  # why no accelerator is listed: the framework's message

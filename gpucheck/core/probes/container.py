@@ -9,7 +9,7 @@ from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 
-# How managers name themselves in $container, /run/systemd/container and /run/host/container-manager
+# The names of managers in $container, /run/systemd/container and /run/host/container-manager
 # (systemd.io/CONTAINER_INTERFACE). WSL does so too, but is not a container.
 NAMED = {
     "docker": "docker",
@@ -52,7 +52,7 @@ class Container(Fact, frozen=True, kw_only=True):
     kind: str | None = None  # "docker", "podman", "kubernetes", "lxc", "apptainer", "containerd", "nspawn", "enroot"
     nvidia_visible_devices: str | None = None  # as set by the container runtime: "all", "0,1", "void", "none", a UUID
     driver_capabilities: str | None = None  # NVIDIA_DRIVER_CAPABILITIES
-    # NVIDIA_VISIBLE_DEVICES names devices (not unset, empty, "void" or "none"). Not conclusive: CUDA's images set it to
+    # NVIDIA_VISIBLE_DEVICES lists devices (not unset, empty, "void" or "none"). Not conclusive: CUDA's images set it to
     # "all" themselves, and CDI and some device plugins of Kubernetes pass GPUs with "void" or without it.
     gpu_requested: bool | None = None
     driver_files_mounted: bool | None = None  # the NVIDIA runtime mounted driver libraries or devices (mountinfo)
@@ -91,7 +91,7 @@ def read(host: Host) -> Container:
 
 
 def mounts_of(host: Host) -> list[Mount] | None:
-    """All mounts in the kernel's order, without invalid lines; None if unreadable."""
+    """Return all mounts in the kernel's order, without invalid lines; None if unreadable."""
     text = host.read("/proc/self/mountinfo")
     return None if text is None else [mount for line in text.splitlines() if (mount := _mount(line)) is not None]
 
@@ -106,7 +106,7 @@ def _mount(line: str) -> Mount | None:
 
 
 def _signs(host: Host, mounts: list[Mount]) -> Iterator[str | None]:
-    """Detected kinds of container, the strongest evidence first; None: an unknown kind."""
+    """Yield the detected kinds of container, the strongest evidence first; None: an unknown kind."""
     cgroups = "\n".join(host.read(path) or "" for path in ("/proc/self/cgroup", "/proc/1/cgroup"))
     by_cgroup = [kind for kind, pattern in CGROUPS if re.search(pattern, cgroups)]
     if (
@@ -115,7 +115,7 @@ def _signs(host: Host, mounts: list[Mount]) -> Iterator[str | None]:
         or any("/pods/" in mount.root and mount.root.endswith("/etc-hosts") for mount in mounts)  # the kubelet's own mount
     ):
         yield "kubernetes"
-    names = ("APPTAINER_CONTAINER", "SINGULARITY_CONTAINER")  # others of the prefix are set on hosts too
+    names = ("APPTAINER_CONTAINER", "SINGULARITY_CONTAINER")  # others with this prefix are also set on hosts
     if any(host.env.get(name) for name in names) or host.stat("/.singularity.d") is not None:
         yield "apptainer"
     if any(mount.point == "/.lock" for mount in mounts) or host.stat("/.enroot") is not None:
@@ -147,5 +147,5 @@ def _names(host: Host) -> Iterator[str]:
 
 
 def _overlay(mounts: list[Mount]) -> Mount | None:
-    """The root file system if it has layers. A live CD's has them too: that alone does not prove a container."""
+    """Return the root file system if it has layers. A live CD's also has them, so they alone do not prove a container."""
     return next((mount for mount in mounts if mount.point == "/" and "overlay" in mount.kind), None)

@@ -1,4 +1,4 @@
-"""cuInit, device count and driver version directly from libcuda.so.1, in a child."""
+"""The result of cuInit, the devices and the driver's version, queried from libcuda.so.1 in a child."""
 
 import re
 
@@ -70,7 +70,7 @@ def read(host: Host) -> Cuda:
 
 
 def pci_address(text: str | None) -> str | None:
-    """The address as in ``Gpu``, for NVML's "00000000:00:06.0" and CUDA's upper case; None if it is not an address."""
+    """Convert an address to the form in ``Gpu``, from NVML's "00000000:00:06.0" or CUDA's upper case; None for other text."""
     match = re.fullmatch(r"([0-9a-f]{1,8}):([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?", (text or "").lower())
     if match is None:
         return None

@@ -66,7 +66,7 @@ def _child(host: Host) -> Child:
 
 
 def _nvidia_smi(host: Host) -> str | None:
-    """The first lines of nvidia-smi's output; None if it is not installed, or no time is left to run it."""
+    """Return the first lines of nvidia-smi's output; None if it is not installed, or no time is left to run it."""
     program = host.which("nvidia-smi") or (WSL_NVIDIA_SMI if host.stat(WSL_NVIDIA_SMI) is not None else None)
     limit = min(NVIDIA_SMI_SECONDS, host.remaining() - RESERVE_SECONDS)
     if program is None or limit <= 0:

@@ -65,7 +65,7 @@ KNOWN = frozenset(NAMES.split())
 
 
 class Environment(Fact, frozen=True, kw_only=True):
-    """Variables by name. A value is recorded only for a known name; others are only named."""
+    """Variables by name. Values are recorded only for known names."""
 
     variables: dict[str, str]  # known names only, with their values
     keras_json: str | None = None  # the settings file of Keras, if it names a backend other than TensorFlow
@@ -97,7 +97,7 @@ def read(host: Host) -> Environment:
 
 
 def _keras_json(host: Host) -> tuple[str, str | None]:
-    """The settings file of Keras, and a backend in it other than TensorFlow, the default that Keras writes there itself."""
+    """Return Keras' settings file, and the backend in it unless that is TensorFlow, the default that Keras writes there."""
     home = host.env.get("HOME") or host.env.get("USERPROFILE", "")
     path = f"{host.env.get('KERAS_HOME') or f'{home}/.keras'}/keras.json"
     try:

@@ -64,7 +64,7 @@ def read(host: Host) -> Interpreter:
 
 
 def path_folders(host: Host) -> list[str]:
-    """The folders on PATH, in order."""
+    """Return the folders on PATH, in order."""
     return [folder for folder in host.env.get("PATH", "").split(";" if host.platform == "win32" else ":") if folder]
 
 
@@ -74,18 +74,18 @@ def is_shims(folder: str) -> bool:
 
 
 def minor(name: str) -> str | None:
-    """The version in an interpreter's file name: "3.12"; "" for python and python3; None for any other file."""
+    """Return the version in an interpreter's file name: "3.12"; "" for python and python3; None for any other file."""
     match = re.fullmatch(_NAME, name)
     return None if match is None else f"3.{match[1]}" if match[1] else ""
 
 
 def _library(answer: Description) -> str:
-    """The folder of the standard library, which may contain PEP 668's marker."""
+    """Return the folder of the standard library, which may contain PEP 668's marker."""
     return answer.stdlib or f"{answer.base_prefix}/lib/python{versions.minor(answer.version)}"
 
 
 def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
-    """Interpreters with a TensorFlow in their site-packages that is not on the examined one's path."""
+    """Yield the interpreters with a TensorFlow in their site-packages that is not on the examined one's path."""
     checked = {host.real(folder) for folder in path}
     homes: set[tuple[str, str | None]] = set()
     for python in _candidates(host):
@@ -106,7 +106,7 @@ def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
 
 
 def _candidates(host: Host) -> Iterator[str]:
-    """Paths of interpreters: the shell's environment, this folder's, those on PATH."""
+    """Yield the paths of interpreters: those of the shell's environment, of this folder's, and on PATH."""
     here = host.real(".")
     for folder in (host.env.get("VIRTUAL_ENV"), host.env.get("CONDA_PREFIX"), f"{here}/.venv", f"{here}/venv"):
         if folder:
@@ -125,7 +125,7 @@ def _candidates(host: Host) -> Iterator[str]:
 
 
 def _home(host: Host, python: str) -> tuple[str, str | None]:
-    """The interpreter's prefix, and its minor version if the file name has it.
+    """Return the interpreter's prefix, and its minor version if the file name has it.
 
     A virtual environment's ``python`` is a link out of it, so the folder of the link determines the prefix.
     """
@@ -140,7 +140,7 @@ def _home(host: Host, python: str) -> tuple[str, str | None]:
 
 
 def _site_packages(host: Host, home: str, version: str | None) -> Iterator[str]:
-    """Folders that may contain distributions of that interpreter, whether they exist or not."""
+    """Yield folders that may contain distributions of that interpreter, whether they exist or not."""
     for library in ("lib", "lib64"):
         for name in host.names(f"{home}/{library}"):
             if minor(name) and version in (None, name[6:]):

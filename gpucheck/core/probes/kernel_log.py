@@ -1,9 +1,9 @@
 """The NVIDIA driver's messages in the kernel's log since it was loaded: Xid messages, and other errors.
 
-A finding from this log drains a node, so only lines count that no user can forge. dmesg and `journalctl -k` show only the
+A finding from this log drains a node, so only lines that no user can forge are used. dmesg and `journalctl -k` show only the
 kernel's messages (journald sets _TRANSPORT=kernel itself). The files of the syslog daemon are not read: rsyslogd accepts
 facility kern and program "kernel" from every user, so a forged line in messages, syslog or kern.log looks like the kernel's. A
-message of the kernel may also quote a user's text over several lines: the driver's own messages begin with its mark.
+kernel message may also quote a user's text over several lines, so a line is used only if it begins with the driver's mark.
 
 Sources: NVIDIA's Xid documentation (form of the lines; leptonai/gpud's test data for "Xid (0000:03:00)"), dmesg(1),
 journalctl(1), systemd.journal-fields(7), and the sysctl kernel.dmesg_restrict. WSL2's kernel writes none of these lines.
@@ -108,15 +108,15 @@ def read(host: Host) -> KernelLog:
 
 
 def _boot(host: Host) -> float | None:
-    """When this machine booted, in seconds since 1970."""
+    """Return the time when this machine booted, in seconds since 1970."""
     match = re.search(r"^btime (\d+)$", host.read("/proc/stat") or "", re.MULTILINE)
     return float(match[1]) if match else None
 
 
 def _programs(host: Host, problems: list[str]) -> _Source | None:
-    """The output of dmesg; if the ring buffer has lost its first messages, the journal may still have them.
+    """Return the output of dmesg, or the journal, which may still have the first messages if the ring buffer has lost them.
 
-    Of a program that hangs or fails, the whole lines before that count, too.
+    If a program hangs or fails, the complete lines that it wrote before are used, too.
     """
     ring = None
     done = host.run(["dmesg"], timeout=LIMIT_SECONDS)
@@ -133,7 +133,7 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
     lines = done.stdout.split("\n") if " kernel: " in done.stdout else []
     if done.ending == "exited" and lines:
         return _Source("journalctl -k -b", lines)
-    words = done.ending if done.ending != "exited" else "shows this user no line of the kernel"
+    words = done.ending if done.ending != "exited" else "does not show this user any kernel messages"
     problems.append(f"journalctl: {words}")
     return ring or (_Source("journalctl -k -b", lines[:-1], problems[-1], complete=False) if lines else None)
 
@@ -178,7 +178,7 @@ def _understand(source: _Source, boot: float | None) -> KernelLog:
 
 
 def _driver(lines: Iterable[str]) -> Iterator[tuple[re.Match[str], str]]:
-    """The messages of the driver: the beginning of the line with its timestamp, and the text.
+    """Yield the messages of the driver: the beginning of the line with its timestamp, and the text.
 
     dmesg and journalctl indent continuation lines. syslog(2), which BusyBox's dmesg reads, repeats the timestamp instead: of
     lines with the same timestamp, the first must be the driver's.
@@ -193,7 +193,7 @@ def _driver(lines: Iterable[str]) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def _latest(items: list[Item], key: Callable[[Item], object]) -> tuple[Item, ...]:
-    """The latest items, at most three of a kind: a flood of one kind must not displace the others."""
+    """Return the latest items, at most three of a kind: a flood of one kind must not displace the others."""
     kept: list[Item] = []
     counts: dict[object, int] = {}
     for item in reversed(items):
@@ -204,13 +204,13 @@ def _latest(items: list[Item], key: Callable[[Item], object]) -> tuple[Item, ...
 
 
 def _device(text: str) -> str:
-    """An address as in ``Gpu``: Xid lines omit the function, and old drivers the domain."""
+    """Convert an address to the form in ``Gpu``: Xid lines omit the function, and old drivers the domain."""
     *domain, bus, device = text.partition(".")[0].split(":")
     return f"{int(domain[0], 16) if domain else 0:04x}:{int(bus, 16):02x}:{int(device, 16):02x}.0"
 
 
 def _time(begun: re.Match[str], boot: float | None) -> str | None:
-    """A line's timestamp as RFC 3339, UTC; None if it can't be determined."""
+    """Return a line's timestamp as RFC 3339, UTC; None if it can't be determined."""
     import datetime
 
     try:

@@ -1,4 +1,4 @@
-"""The NVIDIA kernel module: whether it is loaded, which version, whether one is installed for the running kernel."""
+"""The NVIDIA kernel module: whether it is loaded, its version, and whether one is installed for the running kernel."""
 
 import re
 
@@ -70,7 +70,7 @@ def read(host: Host) -> KernelModule:
 
 
 def minors(host: Host, addresses: list[str]) -> tuple[int, ...]:
-    """Device minors of the GPUs the driver lists, ascending: 0 for /dev/nvidia0."""
+    """Return the device minors of the GPUs that the driver lists, ascending: 0 for /dev/nvidia0."""
     texts = (host.read(f"/proc/driver/nvidia/gpus/{address}/information") or "" for address in addresses)
     matches = (re.search(r"^Device Minor:\s*(\d+)", text, re.MULTILINE) for text in texts)
     return tuple(sorted(int(match[1]) for match in matches if match))
@@ -81,7 +81,7 @@ def _has(modules: set[str] | None, name: str) -> bool | None:
 
 
 def _installed(host: Host) -> set[str]:
-    """Kernel releases that have an NVIDIA module."""
+    """Return the kernel releases that have an NVIDIA module."""
     return {
         path.split("/")[3]
         for folder in FOLDERS

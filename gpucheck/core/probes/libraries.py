@@ -1,4 +1,4 @@
-"""The shared libraries the installed TensorFlow opens: which copy the loader chooses, where other copies are, and their state.
+"""The shared libraries that the installed TensorFlow opens: the copies that the loader chooses, other copies, and their state.
 
 The search order is the loader's: LD_LIBRARY_PATH, the RUNPATH of the library that calls dlopen
 (libtensorflow_framework.so.2), the ld.so cache, the default folders. Libraries that another module loaded before TensorFlow
@@ -47,7 +47,7 @@ class OldCopy(Fact, frozen=True, kw_only=True):
 
 
 class Libraries(Fact, frozen=True, kw_only=True):
-    """Only if TensorFlow is installed on Linux; otherwise ``tensorflow`` is None and the rest is empty."""
+    """The libraries of a TensorFlow installed on Linux; without one, ``tensorflow`` is None and the rest is empty."""
 
     tensorflow: str | None = None  # version that these libraries belong to
     loader: str | None = None  # the library whose RUNPATH applies
@@ -88,7 +88,7 @@ def read(host: Host) -> Libraries:
     tensorflow = _distributions.provider(host, _distributions.flavours(distributions), folder)
     if tensorflow is None:
         return Libraries()
-    # A folder of the user's that hides the package has no libraries.
+    # If a user's folder hides the package, that folder has no libraries.
     folder = _distributions.tensorflow_folder(host, [tensorflow.folder]) or folder or f"{tensorflow.folder}/tensorflow"
     caller = _caller(host, folder)
     assumed = tuple(f"$ORIGIN/../{entry}" for entry in tables.runpath(tensorflow.version) or ())
@@ -122,7 +122,7 @@ def read(host: Host) -> Libraries:
 
 
 def _caller(host: Host, folder: str) -> str:
-    """The library that calls dlopen. Conda installs it in the environment's lib, with a link from the package."""
+    """Return the library that calls dlopen. Conda installs it in the environment's lib, with a link from the package."""
     path = f"{folder}/{FRAMEWORK}"
     shared = posixpath.normpath(f"{folder}/../../../{FRAMEWORK}")
     linked = host.link(path) is not None or host.read_bytes(path, size=1) is None
@@ -130,7 +130,7 @@ def _caller(host: Host, folder: str) -> str:
 
 
 def _old_copies(host: Host, loader: Loader, caller: str) -> Iterator[OldCopy]:
-    """Copies that the loader takes from LD_LIBRARY_PATH and that TensorFlow can't be linked with."""
+    """Yield the copies that the loader takes from LD_LIBRARY_PATH and that TensorFlow can't be linked with."""
     names = {name for folder in loader.library_path for name in host.names(folder)}
     for soname in _elf.needed(host, caller) if names else ():
         copy = loader.find(soname) if soname in names else None
@@ -148,7 +148,7 @@ def _opens_cuda(host: Host, tensorflow: Installed) -> bool:
 
 
 def _extra_folders(host: Host, prefix: str) -> tuple[str, ...]:
-    """Folders that may have copies outside the loader's search path: toolkits and conda environments."""
+    """Return folders that may have copies outside the loader's search path: toolkits and conda environments."""
     conda = host.env.get("CONDA_PREFIX")
     return (
         *host.glob("/usr/local/cuda*/lib64"),
@@ -194,7 +194,7 @@ def _with_needs(host: Host, loader: Loader, libraries: tuple[Library, ...]) -> I
 
 
 def _version(host: Host, needed: tables.Library, path: str, wheels: list[Installed]) -> str | None:
-    """The version of the wheel whose folder has the file, else the version in the file's full name."""
+    """Return the version of the wheel whose folder has the file, else the version in the file's full name."""
     real = host.real(path)
     folders = {host.real(posixpath.dirname(path)), posixpath.dirname(real)}
     owners = {wheel.version for wheel in wheels if host.real(f"{wheel.folder}/{needed.folder}") in folders}
@@ -205,7 +205,7 @@ def _version(host: Host, needed: tables.Library, path: str, wheels: list[Install
 
 
 def _other_versions(host: Host, loader: Loader, needed: tuple[tables.Library, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
-    """CUDA runtimes that this TensorFlow does not use, each file once."""
+    """Return the CUDA runtimes that this TensorFlow does not use, each file once."""
     wanted = [library.soname for library in needed if library.soname.startswith("libcudart.")]
     paths = [f"{folder}/{name}" for folder in (*loader.folders(), *extra) for name in _runtimes(host.names(folder))]
     paths += [path for soname in _runtimes(loader.cached()) for path in loader.cached()[soname]]

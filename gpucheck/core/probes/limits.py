@@ -86,13 +86,13 @@ def read(host: Host) -> Limits:
 
 
 def lasting(limits: Limits) -> str:
-    """The limits as text to compare, without the values that other processes change."""
+    """Return the limits as text for comparison, without the values that other processes change."""
     fields = {name: getattr(limits, name) for name in limits.__struct_fields__ if name not in _PASSING}
     return repr(sorted(fields.items()))
 
 
 def main_memory(host: Host) -> tuple[int | None, int | None]:
-    """Main memory that is available, and all of it, in bytes: the control group's if its limit is lower. None: unknown."""
+    """Return available and total main memory, in bytes: the control group's if its limit is lower. None: unknown."""
     memory = host.memory()
     limit, used = _Cgroups(host).memory(None if memory is None else memory.total_bytes)
     if limit is not None and used is not None:
@@ -101,12 +101,12 @@ def main_memory(host: Host) -> tuple[int | None, int | None]:
 
 
 def usable_processors(host: Host) -> float | None:
-    """The processors that this process may use: of the machine, of its affinity, or of its quota, the fewest. None: unknown."""
+    """Return how many processors this process may use: the minimum of machine, affinity and quota. None: unknown."""
     return min(filter(None, (*host.processors(), _Cgroups(host).processors())), default=None)
 
 
 def oom_kills(host: Host) -> int | None:
-    """How many processes the OOM killer has ended so far, in this control group, else on this machine.
+    """Return how many processes the OOM killer has ended so far, in this control group, else on this machine.
 
     None: the kernel does not count them here. Sources: cgroup-v2 of the kernel's documentation; mm/oom_kill.c.
     """
@@ -130,7 +130,7 @@ class _Cgroups:
         ]
 
     def memory(self, total: int | None) -> tuple[int | None, int | None]:
-        """The smallest limit below the machine's memory, and the memory charged to its group, in bytes."""
+        """Return the lowest limit below the machine's memory, and the memory charged to its group, in bytes."""
         ceiling = NO_LIMIT if total is None else total
         tightest: tuple[int | None, int | None] = (None, None)
         for folder, old in self._folders("memory"):
@@ -143,7 +143,7 @@ class _Cgroups:
         return tightest
 
     def processors(self) -> float | None:
-        """The smallest quota, in processors."""
+        """Return the lowest quota, in processors."""
         quotas = []
         for folder, old in self._folders("cpu"):
             if old:
@@ -157,13 +157,13 @@ class _Cgroups:
         return round(min(quotas), 3) if quotas else None
 
     def processes(self) -> tuple[int | None, str | None]:
-        """The smallest limit of tasks, including threads, and the file that sets it."""
+        """Return the lowest limit on tasks, including threads, and the file that sets it."""
         paths = [f"{folder}/pids.max" for folder, _ in self._folders("pids")]
         limits = [(limit, path) for path in paths if (limit := self._number(path)) is not None]
         return min(limits, key=lambda limit: limit[0], default=(None, None))
 
     def oom_kills(self) -> int | None:
-        """Kills in this group; the machine's count if the group has none (the root of version 2)."""
+        """Return the number of kills in this group; the machine's if the group has no count (the root of version 2)."""
         for folder, old in self._folders("memory"):
             count = self._stat(f"{folder}/{'memory.oom_control' if old else 'memory.events'}", "oom_kill")
             if count is not None:
@@ -172,7 +172,7 @@ class _Cgroups:
         return self._stat("/proc/vmstat", "oom_kill")
 
     def _used(self, folder: str, old: bool) -> int | None:
-        """Memory that the kernel can't drop: without the cached pages of files, also of those that were read more than once."""
+        """Return the memory that the kernel can't drop: without cached pages of files, also those read more than once."""
         used = self._number(f"{folder}/{'memory.usage_in_bytes' if old else 'memory.current'}")
         names = (f"{'total_' if old else ''}{name}_file" for name in ("inactive", "active"))
         cached = (self._stat(f"{folder}/memory.stat", name) or 0 for name in names)
@@ -183,7 +183,7 @@ class _Cgroups:
         return next((_number(value) for key, _, value in lines if key == name), None)
 
     def _folders(self, controller: str) -> Iterator[tuple[str, bool]]:
-        """The group's folder and those above it, and whether they are version 1."""
+        """Yield the group's folder and those above it, and whether they are version 1."""
         old = controller in self._paths
         wanted = controller if old else ""
         path = self._paths.get(wanted)
@@ -204,7 +204,7 @@ class _Cgroups:
 
 
 def _number(text: str) -> int | None:
-    """A number; None for "max", which means unlimited, and for an empty text."""
+    """Parse a number; None for "max", which means unlimited, and for an empty text."""
     try:
         return int(text)
     except ValueError:
@@ -212,7 +212,7 @@ def _number(text: str) -> int | None:
 
 
 def _temporary_folders(host: Host) -> tuple[str, ...]:
-    """The folders that Python's tempfile tries, which TensorFlow's import uses; the last is the current folder."""
+    """Return the folders that Python's tempfile tries, which TensorFlow's import uses; the last is the current folder."""
     if host.platform == "win32":
         return ()
     named = [host.env.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
@@ -220,7 +220,7 @@ def _temporary_folders(host: Host) -> tuple[str, ...]:
 
 
 def _default_cache(host: Host, home: str | None) -> str | None:
-    """CUDA's default folder for compiled kernels (CUDA C++ Programming Guide, "Environment Variables")."""
+    """Return CUDA's default folder for compiled kernels (CUDA C++ Programming Guide, "Environment Variables")."""
     if host.platform == "win32":
         data = host.env.get("APPDATA")
         return f"{data}\\NVIDIA\\ComputeCache" if data else None
@@ -228,7 +228,7 @@ def _default_cache(host: Host, home: str | None) -> str | None:
 
 
 def _other_cache(host: Host) -> str | None:
-    """A persistent folder that this user owns or can create, and others can't write: CUDA executes its content."""
+    """Return a persistent folder that this user owns or can create, and others can't write: CUDA executes its content."""
     user = host.user()
     if user is None or host.platform != "linux":
         return None

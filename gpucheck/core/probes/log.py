@@ -10,7 +10,7 @@ from gpucheck.core.probes._frameworks import other_backend, tensorflow_child, tr
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Log:
     """Parse the standard output and standard error of the children that import a framework."""
-    from gpucheck.core.logs.reading import parse  # not needed by --quick: compiling the patterns takes time
+    from gpucheck.core.logs.reading import parse  # --quick does not need it, and compiling the patterns takes time
 
     children = [training_child(host)]
     other = other_backend(host)

@@ -1,7 +1,7 @@
 """The installed distributions that affect TensorFlow's use of a GPU, from metadata only: nothing is imported.
 
-Format of requirements: PEP 508 (names, specifiers, markers), as in wheels. Simple markers are evaluated here: importing
-``packaging`` takes a tenth of a quick run, so it is only used for others.
+Format of requirements: PEP 508 (names, specifiers, markers), as in wheels. Simple markers are evaluated here, and ``packaging``
+only evaluates the others, because importing it takes a tenth of a quick run.
 """
 
 import re
@@ -154,13 +154,13 @@ def _distribution(distribution: Installed | None) -> Distribution | None:
 
 
 def _headers(host: Host, package: Installed) -> str:
-    """The metadata without the description, which follows after the first blank line."""
+    """Return the metadata without the description, which follows after the first blank line."""
     text = host.read(f"{package.folder}/{package.metadata}/METADATA", limit_bytes=METADATA_BYTES) or ""
     return text.replace("\r\n", "\n").partition("\n\n")[0]
 
 
 def _entries(metadata: str) -> Iterator[_Entry]:
-    """The requirements, including those of extras."""
+    """Yield the requirements, including those of extras."""
     for match in _REQUIREMENT.finditer(metadata):
         yield _Entry(normalised(match[1]), match[2].replace(" ", ""), (match[3] or "").strip())
 
@@ -180,7 +180,7 @@ def _against(entry: _Entry, distributions: dict[str, Installed], requirer: str =
 def _unmet(
     host: Host, interpreter: Interpreter, distributions: dict[str, Installed], metadata: dict[str, list[_Entry]]
 ) -> Iterator[Requirement]:
-    """The requirements in these metadata, without extras, that are missing or have another version.
+    """Yield the requirements in these metadata, without extras, that are missing or have another version.
 
     Args:
         host: the machine.

@@ -45,7 +45,7 @@ def read(host: Host) -> Pci:
 
 
 def functions(host: Host, addresses: list[str], vendors: tuple[str, ...] = (NVIDIA, AMD, GOOGLE)) -> list[PciFunction]:
-    """The functions of these vendors. For others only the vendor is read: large machines have hundreds."""
+    """Return the functions of these vendors. For other functions only the vendor is read: large machines have hundreds."""
     listed = []
     for address in addresses:
         vendor = _value(host, address, "vendor")

@@ -53,12 +53,12 @@ def read(host: Host) -> System:
 
 
 def _host_name(host: Host) -> str | None:
-    """The host name without the domain, as schedulers use it."""
+    """Return the host name without the domain, as schedulers use it."""
     return (host.read("/proc/sys/kernel/hostname") or "").strip().partition(".")[0] or None
 
 
 def _os_release(host: Host) -> dict[str, str]:
-    """The shell-like assignments of os-release(5)."""
+    """Return the shell-like assignments of os-release(5)."""
     text = host.read("/etc/os-release") or host.read("/usr/lib/os-release") or ""
     fields = (line.strip().partition("=") for line in text.splitlines() if "=" in line)
     return {key: value.strip("\"'") for key, _, value in fields if not key.startswith("#")}

@@ -67,7 +67,7 @@ def _announcing(host: Host) -> tuple[str, ...]:
 
 
 def _holder(host: Host, nodes: set[str]) -> int | None:
-    """A process with one of the nodes open, other than a child of this run, which may be connecting."""
+    """Return a process that has one of the nodes open, other than this run's children, which may be connecting."""
     ours = host.link("/proc/self")
     for pid in filter(str.isdigit, host.names("/proc")):
         if any(host.link(f"/proc/{pid}/fd/{number}") in nodes for number in host.names(f"/proc/{pid}/fd")):

@@ -90,7 +90,7 @@ def read(host: Host) -> Training:
 
 
 def _is_pointless(host: Host, child: Child) -> bool:
-    """Whether training would only hang: the driver hangs, and the run is not about the CPU."""
+    """Whether training would only hang, because the driver hangs and the run is not about the CPU."""
     listed = child.message(DevicesListed)
     if listed is None or not frameworks.driver_hangs(host):
         return False
@@ -117,7 +117,7 @@ def _watch(child: Child, jobs: tuple[Job, ...]) -> None:
 
 
 def _free_bytes(host: Host) -> dict[str, int]:
-    """Free memory by CUDA ordinal: memory from NVML, order after CUDA_VISIBLE_DEVICES from CUDA. Unknown is omitted."""
+    """Return free memory by CUDA ordinal: memory from NVML, order after CUDA_VISIBLE_DEVICES from CUDA, unknown ones omitted."""
     try:
         nvml, driver = gpus.read(host), cuda.read(host)
     except RuntimeError:  # those probes report a driver that does not respond
@@ -128,7 +128,7 @@ def _free_bytes(host: Host) -> dict[str, int]:
 
 
 def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
-    """One planned job: its result, or how far it got before the child ended."""
+    """Return the run of a planned job: its result, or the stage it had reached when the child ended."""
     trained = _trained(job, child)
     if trained is not None:
         return _with_xla(trained, child, ending) if job.strategy == "one_device" else trained
@@ -147,7 +147,7 @@ def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
 
 
 def _trained(job: Job, child: Child) -> TrainingRun | None:
-    """The job's result, with figures that experiments added later; None: it did not end."""
+    """Return the job's result, with figures that experiments added later; None if the job did not end."""
     trained = child.message(Trained, job.id)
     measured = [result.run for result in child.messages(ExperimentResult).values() if result.run and job_id(result.run) == job.id]
     return measured[-1] if measured else trained.run if trained else None
@@ -162,7 +162,7 @@ def _with_xla(run: TrainingRun, child: Child, ending: Ending) -> TrainingRun:
 
 
 def _experiments(child: Child, ending: Ending) -> list[Experiment]:
-    """The experiments that ended, and the one in which the child crashed or timed out."""
+    """Return the experiments that ended, and the one in which the child crashed or timed out."""
     made = []
     for name, result in child.messages(ExperimentResult).items():
         status = "skipped" if result.skipped else "failed" if result.problem else "passed"
@@ -177,7 +177,7 @@ def _experiments(child: Child, ending: Ending) -> list[Experiment]:
 
 
 def _repeated(checksums: Checksums, host: Host) -> Experiment:
-    """The repeated computations as an experiment: how many, how often, and how hot and fast the GPUs were meanwhile."""
+    """Return the repeated computations as an experiment: their number, the repetitions, and the GPUs' heat and clocks."""
     devices = checksums.devices
     if checksums.problem is not None or not devices:
         return Experiment(name="repeated_computations", status="skipped", reason=checksums.problem)
@@ -199,7 +199,7 @@ def _repeated(checksums: Checksums, host: Host) -> Experiment:
 
 
 def _heat(host: Host) -> dict[str, float | None]:
-    """The hottest GPU's temperature and the slowest one's clock; what NVML does not report is left out."""
+    """Return the hottest GPU's temperature and the slowest one's clock, as far as NVML reports them."""
     try:
         gpus = activity.read(host).gpus
     except RuntimeError:  # the probe reports it
@@ -212,7 +212,7 @@ def _heat(host: Host) -> dict[str, float | None]:
 def _train_alone(
     host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], ending: Ending, free: FreeMemory
 ) -> list[TrainingRun]:
-    """Train jobs that ran at the same time when the process crashed again, one by one, to find the one that crashes."""
+    """Retrain, one by one, the jobs that ran at the same time when the process crashed, to find the one that crashes."""
     together = {stage.job for stage in ending.open if stage.name == Trained.stage}
     if len(together) < 2 or ending.how == "timed out":
         return runs
@@ -227,7 +227,7 @@ def _train_alone(
 
 
 def _without_nccl(host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], free: FreeMemory) -> list[TrainingRun]:
-    """If mirrored devices fail or hang: train the same job without NCCL. If it passes, NCCL is the cause."""
+    """Retrain a mirrored job that failed or hung, without NCCL. If it passes, NCCL is the cause."""
     failed = [
         job
         for job, run in zip(jobs, runs, strict=True)
@@ -254,7 +254,7 @@ def _again(host: Host, jobs: list[Job], free: FreeMemory, cross_device: str | No
 
 
 def gpu_count(host: Host) -> int:
-    """The number of GPUs that CUDA shows this process."""
+    """Return the number of GPUs that CUDA shows this process."""
     try:
         return cuda.read(host).device_count or 0
     except RuntimeError:  # that probe reports a driver that does not respond

@@ -51,7 +51,7 @@ def read(host: Host) -> Wsl:
 
 
 def _is_wsl1(release: str) -> bool:
-    """WSL1's release is 4.4.0-<Windows build>-Microsoft. The number alone is ambiguous: WSL2 had 4.19 kernels."""
+    """Whether it is WSL1's: 4.4.0-<Windows build>-Microsoft. The number alone is ambiguous, because WSL2 had 4.19 kernels."""
     return re.fullmatch(r"[\d.]+-\d+-Microsoft", release) is not None
 
 

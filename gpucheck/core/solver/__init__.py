@@ -1,4 +1,4 @@
-"""Choose what to install on a machine: the newest combination that works, and why newer ones do not.
+"""The solver: what to install on a machine, as the newest combination that works, and why newer ones do not.
 
 - machine: the machine, also from the facts of probes, and the user's wishes
 - answer: the choices, the excluded releases with reasons, and the limits

@@ -17,7 +17,7 @@ _DOWNLOAD = "https://www.nvidia.com/drivers"
 
 
 def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
-    """The whole answer for a machine."""
+    """Return the whole answer for a machine."""
     wishes = wishes or Wishes()
     answer = choose(machine, wishes)
     return replace(
@@ -29,7 +29,7 @@ def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
 
 
 def _first(answer: Answer, wishes: Wishes) -> str | None:
-    """The driver to install if nothing works with the present one."""
+    """Return the driver to install if nothing works with the present one."""
     machine = answer.machine
     another_cause = wishes.cpu or machine.tpu is not None or machine.jetson or machine.musl
     if answer.choices or another_cause or machine.driver is None or not machine.gpus:
@@ -46,9 +46,8 @@ def _first(answer: Answer, wishes: Wishes) -> str | None:
     need, opened = step
     how = "Install" if versions.at_least(machine.driver, need) else "Update to"
     where = "; install it on Windows, nothing inside WSL2" if machine.wsl else ""
-    return (
-        f"{how} {constraints.driver_words(replace(machine, wsl=False), need)} ({_DOWNLOAD}{where}). It opens: {', '.join(opened)}"
-    )
+    driver = constraints.driver_words(replace(machine, wsl=False), need)
+    return f"{how} {driver} ({_DOWNLOAD}{where}). It enables: {', '.join(opened)}"
 
 
 def _title(wishes: Wishes) -> str:
@@ -56,7 +55,7 @@ def _title(wishes: Wishes) -> str:
 
 
 def _opened(machine: Machine, wishes: Wishes) -> list[str]:
-    """The names of what works on a machine, the requested framework first."""
+    """Return the names of the frameworks that work on a machine, the requested one first."""
     found = []
     for backend in dict.fromkeys((wishes.backend, *TITLES)):
         asked = wishes if backend == wishes.backend else replace(wishes, backend=backend, tensorflow=None)
@@ -75,7 +74,7 @@ def _advice(answer: Answer, wishes: Wishes) -> Iterator[str]:
     machine, best = answer.machine, answer.best
     if machine.system == "win32" and machine.gpus != () and not wishes.cpu:
         opened = _opened(replace(machine, system="linux", wsl=True), wishes)
-        yield f"In WSL2 works: {', '.join(opened)}. Install WSL2, and run gpucheck setup there" if opened else _WSL
+        yield f"Available in WSL2: {', '.join(opened)}. Install WSL2, and run gpucheck setup there" if opened else _WSL
     if best is None and (machine.musl or _first_reason(answer) == "glibc"):
         yield f"Use a container with {'glibc' if machine.musl else 'a newer glibc'}, such as python:3.12-slim"
     if machine.system == "darwin" and machine.architecture != "x86_64" and wishes.backend == "tensorflow" and not wishes.cpu:
@@ -84,16 +83,16 @@ def _advice(answer: Answer, wishes: Wishes) -> Iterator[str]:
             " the last release of Apple's plug-in"
         )
     if machine.gpus == () and any(gpu.vendor == "amd" and not (gpu.chip or gpu.accelerator) for gpu in machine.others):
-        yield 'An AMD GPU is here, of unknown model: for ROCm, name it, for example gpucheck setup --for "RX 7900 XTX"'
+        yield 'There is an AMD GPU of unknown model: for ROCm, specify it, for example gpucheck setup --for "RX 7900 XTX"'
     if any(gpu.vendor == "intel" for gpu in machine.others) and machine.gpus == () and wishes.backend != "torch":
-        yield "Intel's GPUs are not used: PyTorch has a build for them (https://download.pytorch.org/whl/xpu)"
+        yield "Intel GPUs are not supported here: PyTorch has a build for them (https://download.pytorch.org/whl/xpu)"
     if not wishes.cpu and _is_poor(answer, wishes):
         for backend in TITLES:
             if backend != wishes.backend:
                 yield from _other_framework(answer, backend, wishes)
     accelerated = machine.gpus != () or machine.others or machine.tpu is not None
     if best is None and not wishes.cpu and accelerated and choose(machine, replace(wishes, cpu=True)).choices:
-        yield "To train on the CPU: add --cpu"
+        yield "To train on the CPU, add --cpu"
 
 
 def _first_reason(answer: Answer) -> str | None:
@@ -120,7 +119,7 @@ def _is_mac(machine: Machine) -> bool:
 
 
 def _other_framework(answer: Answer, backend: str, wishes: Wishes) -> Iterator[str]:
-    """The advice to use another framework, if it uses the accelerator (or the CPU, if nothing else works)."""
+    """Yield the advice to use another framework, if it uses the accelerator (or the CPU, if nothing else works)."""
     machine = answer.machine
     choice = choose(machine, replace(wishes, backend=backend, tensorflow=None)).best
     if choice is None:
@@ -144,7 +143,7 @@ def _is_for_cpu(choice: Choice) -> bool:
 
 
 def _depends(answer: Answer, wishes: Wishes) -> Iterator[str]:
-    """The properties that a description does not give, and the assumptions about them."""
+    """Yield the properties that a description does not give, with the assumptions about them."""
     machine, best = answer.machine, answer.best
     left_open = machine.left_open or ()
     floor = _glibc(best)
@@ -173,7 +172,7 @@ def _uses_cuda(best: Choice | None) -> bool:
 
 
 def _glibc(best: Choice | None) -> str | None:
-    """The lowest glibc for a choice."""
+    """Return the minimum glibc for a choice."""
     if best is None or best.source != "pip":
         return None
     if best.tensorflow is not None:
@@ -184,7 +183,7 @@ def _glibc(best: Choice | None) -> str | None:
 
 
 def _lowest_driver(answer: Answer, wishes: Wishes) -> str | None:
-    """The lowest driver with which the answer stays the same."""
+    """Return the oldest driver with which the answer stays the same."""
     if answer.best is None:
         return None
     same = answer.best.packages, answer.best.image, answer.best.index
@@ -196,7 +195,7 @@ def _lowest_driver(answer: Answer, wishes: Wishes) -> str | None:
 
 
 def _pythons(machine: Machine, wishes: Wishes, best: Choice) -> str | None:
-    """The Python versions with which the answer stays the same: '3.9 to 3.13'."""
+    """Return the Python versions with which the answer stays the same: '3.9 to 3.13'."""
     fitting = []
     for minor in range(7, 16):
         python = Python(version=f"3.{minor}")

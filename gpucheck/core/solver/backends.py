@@ -15,7 +15,7 @@ _THOR = (11, 0)  # with JetPack 7 it runs the packages for aarch64 servers
 
 
 def solve(machine: Machine, wishes: Wishes) -> Answer:
-    """The builds that fit, best first."""
+    """Return the builds that fit, best first."""
     if machine.tpu is not None and not wishes.cpu:
         return _on_tpu(machine, wishes)
     if wishes.cpu or machine.gpus == ():
@@ -50,15 +50,15 @@ def _reasons(build: Build, machine: Machine, wishes: Wishes) -> Iterator[Reason]
 
 
 def _of_system(build: Build | CpuBuild, machine: Machine, backend: str) -> Iterator[Reason]:
-    """Why a build does not work on the machine's system, if that is so."""
+    """Yield the reason if a build does not work on the machine's system."""
     source = frameworks.SOURCES[backend]
     if reason := _platform(build.platforms, machine, source) or constraints.old_glibc(build.glibc, machine, source):
         yield reason
 
 
 def of_python(build: Build | CpuBuild, backend: str) -> Reason:
-    """Why a build does not work with any Python of the machine."""
-    text = f"it is for Python {build.python_min} to {build.python_max}"
+    """Return why a build does not work with any Python of the machine."""
+    text = f"it supports Python {build.python_min} to {build.python_max}"
     return Reason(kind="python", text=text, source=frameworks.SOURCES[backend], needs=build.python_min)
 
 
@@ -66,7 +66,8 @@ def _without_code(build: Build, machine: Machine, backend: str) -> Iterator[Reas
     source = frameworks.SOURCES[backend]
     boards = [capability for capability, _ in machine.kinds if machine.jetson and (capability, backend) != (_THOR, "torch")]
     if boards:
-        yield Reason(kind="gpu", text="it is not for Jetson, whose packages NVIDIA makes", source=vendors.JETSON_TORCH)
+        text = "it does not support Jetson, for which NVIDIA provides packages"
+        yield Reason(kind="gpu", text=text, source=vendors.JETSON_TORCH)
         return
     floor = build.lowest_on_arm if (machine.system, machine.architecture) == ARM else build.lowest
     for capability, gpu in machine.kinds:
@@ -75,7 +76,7 @@ def _without_code(build: Build, machine: Machine, backend: str) -> Iterator[Reas
 
 
 def _platform(platforms: tuple[Platform, ...], machine: Machine, source: str) -> Reason | None:
-    """Why none of these packages supports the machine's system and processor."""
+    """Return why none of these packages supports the machine's system and processor."""
     architectures = {architecture for system, architecture in platforms if system == machine.system}
     packaged = machine.architecture in architectures or (machine.architecture is None and bool(architectures))
     return constraints.unsupported(machine, packaged, source, avx=source if source == frameworks.SOURCES["jax"] else None)
@@ -89,7 +90,7 @@ def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Cho
     if pins:
         remarks.append("cuDNN 9.11 and newer have no code for this GPU")
     if backend == "jax" and machine.wsl:
-        remarks.append("JAX's developers call its support of WSL2 experimental")
+        remarks.append("JAX's developers call its WSL2 support experimental")
     if machine.lacks_driver:
         lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.windows_driver]
         remarks.append(f"no NVIDIA driver responds on this machine: install one first, {lowest} or newer")
@@ -111,13 +112,13 @@ def _packaged(
 
 
 def assignments(name: str) -> tuple[Assignment, ...]:
-    """The variable that configures Keras for a backend."""
-    reason = f"Keras trains on {keras.TITLES[name]} only where it is configured to"
+    """Return the variable that configures Keras for a backend."""
+    reason = f"Keras trains on {keras.TITLES[name]} only if it is configured to"
     return (Assignment(variable="KERAS_BACKEND", operation=Operation.SET, value=name, reason=reason),)
 
 
 def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
-    """The answer for a CPU, and for Apple's GPU: PyTorch's package for macOS uses it."""
+    """Return the answer for a CPU, and for Apple's GPU, which PyTorch's package for macOS uses."""
     builds = frameworks.CPU_BUILDS[wishes.backend]
     reasons: list[Reason] = []
     for build in builds:
@@ -146,7 +147,7 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
     if wishes.backend != "jax":
         reason = Reason(kind="tpu", text="on a TPU Keras trains on JAX or TensorFlow", source=source)
     elif python is None:
-        reason = Reason(kind="tpu", text="no Python here fits", source=source)
+        reason = Reason(kind="tpu", text="no Python on this machine is supported", source=source)
     if reason is not None or python is None:
         return refused(machine, wishes.backend, *([reason] if reason else []))
     choice = Choice(
@@ -160,7 +161,7 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
 
 
 def python_for(build: Build | CpuBuild, machine: Machine, wishes: Wishes) -> Python | None:
-    """The newest Python that fits a build: one of the machine, else one that uv fetches; None if the user's does not fit."""
+    """Return the newest Python that fits a build: the machine's, else one from uv; None if the user's does not fit."""
     candidates = (wishes.python,) if wishes.python is not None else machine.pythons or ()
     fitting = [python for python in candidates if constraints.has_packages(build, python)]
     newest = max(fitting, key=lambda python: versions.parse(python.version)[:2], default=None)
@@ -168,13 +169,13 @@ def python_for(build: Build | CpuBuild, machine: Machine, wishes: Wishes) -> Pyt
 
 
 def fetched(python: Python, machine: Machine) -> Iterator[str]:
-    """The remark on a Python that is not on the machine, if that is so."""
+    """Yield the remark on a Python that is not on the machine."""
     if machine.lacks(python):
         yield f"Python {versions.minor(python.version)} is not on this machine: uv fetches it (https://docs.astral.sh/uv)"
 
 
 def _limits(excluded: Iterable[Excluded]) -> Iterator[Limit]:
-    """The first build that only needs a newer driver, Python or glibc."""
+    """Yield the first build that only needs a newer driver, Python or glibc."""
     for entry in excluded:
         (reason, *others) = entry.reasons
         if not others and reason.needs is not None and reason.kind in _NAMES_OF_KINDS:
@@ -187,7 +188,7 @@ _NAMES_OF_KINDS = {"driver": "driver", "python": "Python", "glibc": "glibc"}
 
 
 def _condition(reason: Reason) -> str:
-    """'driver 580.65.06 or newer', or a branch if the driver is too new for the GPU."""
+    """Describe what a build needs: 'driver 580.65.06 or newer', or a branch if the driver is too new for the GPU."""
     if reason.needs is not None and reason.source == constraints.LEGACY_GPUS:
         return f"a driver of branch {reason.needs}"
     return f"{_NAMES_OF_KINDS[reason.kind]} {reason.needs} or newer"

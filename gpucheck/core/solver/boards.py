@@ -17,7 +17,7 @@ _LIBTPU = "https://pypi.org/project/libtpu/0.0.43.2/#files"
 
 
 def amd(machine: Machine, wishes: Wishes) -> Answer:
-    """AMD's image with TensorFlow or PyTorch, or JAX's packages for ROCm."""
+    """Choose AMD's image with TensorFlow or PyTorch, or JAX's packages for ROCm."""
     chips = {gpu.chip for gpu in machine.others if gpu.vendor == "amd" and gpu.chip}
     reason = _why_not_rocm(machine, wishes.backend, chips)
     if reason is not None:
@@ -28,12 +28,12 @@ def amd(machine: Machine, wishes: Wishes) -> Answer:
         if python is None:
             return refused(machine, vendors.ROCM_JAX, backends.of_python(frameworks.JAX[0], "jax"))
         remarks = ["ROCm 7 must be installed on the system: this package uses the installed one"]
-        remarks += ["JAX's developers call its support of WSL2 experimental"] if machine.wsl else []
+        remarks += ["JAX's developers call its WSL2 support experimental"] if machine.wsl else []
         packages = (*constraints.options(machine), "keras", vendors.ROCM_JAX)
         choice = Choice(python=python, backend="jax", packages=packages)
     else:
         if wishes.backend == "tensorflow" and not chips & set(vendors.ROCM_INSTINCT):
-            remarks.append(f"AMD's guide to TensorFlow names Instinct GPUs only: {vendors.ROCM_TENSORFLOW}")
+            remarks.append(f"AMD's guide to TensorFlow lists only Instinct GPUs: {vendors.ROCM_TENSORFLOW}")
         choice = Choice(
             python=Python(version=vendors.ROCM_PYTHON),
             backend=wishes.backend,
@@ -50,7 +50,7 @@ def _why_not_rocm(machine: Machine, backend: str, chips: set[str]) -> Reason | N
     if (machine.system, machine.architecture or "x86_64") != frameworks.LINUX or machine.musl:
         return Reason(kind="platform", text="its packages are for Linux with glibc on x86_64", source=source)
     if machine.wsl and backend != "jax":
-        text = "AMD's images are not for WSL2"
+        text = "AMD's images do not support WSL2"
         return Reason(kind="platform", text=text, source=vendors.ROCM_RADEON_GUIDE)
     old = sorted(chips - {*vendors.ROCM_INSTINCT, *vendors.ROCM_RADEON})
     if old:
@@ -59,17 +59,17 @@ def _why_not_rocm(machine: Machine, backend: str, chips: set[str]) -> Reason | N
 
 
 def _rocm_elsewhere(machine: Machine, chips: set[str]) -> list[str]:
-    """AMD's own packages of PyTorch for Windows and WSL2."""
+    """Return the advice on AMD's own packages of PyTorch for Windows and WSL2."""
     if not (machine.system == "win32" or machine.wsl) or (chips and not chips & set(vendors.ROCM_WINDOWS)):
         return []
-    wsl = f"AMD makes PyTorch with ROCm for WSL2: {vendors.ROCM_RADEON_GUIDE}"
+    wsl = f"AMD provides PyTorch with ROCm for WSL2: {vendors.ROCM_RADEON_GUIDE}"
     if machine.wsl:
         return [wsl]
-    return [f"AMD makes PyTorch with ROCm for Windows (Python {vendors.ROCM_PYTHON}): {vendors.ROCM_WINDOWS_TORCH}", wsl]
+    return [f"AMD provides PyTorch with ROCm for Windows (Python {vendors.ROCM_PYTHON}): {vendors.ROCM_WINDOWS_TORCH}", wsl]
 
 
 def nvidia_image(name: str, remark: str, run_options: str = "--gpus all") -> Choice:
-    """The last image with TensorFlow that NVIDIA made, under its name for this kind of machine."""
+    """Return the last image with TensorFlow that NVIDIA released, under its name for this kind of machine."""
     return Choice(
         tensorflow=images.TENSORFLOW,
         keras=images.KERAS,
@@ -83,14 +83,14 @@ def nvidia_image(name: str, remark: str, run_options: str = "--gpus all") -> Cho
 
 
 def jetson(machine: Machine, wishes: Wishes) -> Answer:
-    """NVIDIA's image with TensorFlow for a Jetson, and NVIDIA's wheels for its JetPack."""
+    """Choose NVIDIA's image with TensorFlow for a Jetson, and NVIDIA's wheels for its JetPack."""
     reason = Reason(
-        kind="gpu", text="its packages on PyPI cannot use the GPU of a Jetson, NVIDIA makes those", source=vendors.JETSON_GUIDE
+        kind="gpu", text="its packages on PyPI can't use a Jetson's GPU; NVIDIA provides others", source=vendors.JETSON_GUIDE
     )
     excluded = (Excluded(tensorflow="TensorFlow from PyPI", reasons=(reason,)),)
     boards = {capability for capability, _ in machine.kinds}
     if boards != {_ORIN} or machine.jetpack not in (None, "6"):
-        lines = [f"NVIDIA makes TensorFlow for Jetson itself, one for each JetPack: {vendors.JETSON_GUIDE}"]
+        lines = [f"NVIDIA provides TensorFlow for Jetson, a build for each JetPack: {vendors.JETSON_GUIDE}"]
         lines += [] if _THOR in boards else [f"PyTorch for Jetson: {vendors.JETSON_TORCH}"]
         return Answer(machine=machine, excluded=excluded, advice=tuple(lines))
     image = nvidia_image(vendors.JETSON_IMAGE, "NVIDIA's image for Jetson boards with JetPack 6", vendors.JETSON_OPTIONS)
@@ -121,10 +121,10 @@ def tpu(machine: Machine, wishes: Wishes) -> Answer:
         reasons.append(constraints.python_reason(release, candidates))
     if reasons or python is None:
         return refused(machine, release.minor, *reasons)
-    which = "this TPU, whose generation is not known," if machine.tpu == "unknown" else f"TPU {machine.tpu}"
+    which = "this TPU of unknown generation" if machine.tpu == "unknown" else f"TPU {machine.tpu}"
     remarks = {
         "unknown": f"whether TensorFlow works on {which} is not known",
-        "limited": "Google's guides leave TensorFlow out here",
+        "limited": "Google's guides do not cover TensorFlow on this TPU",
     }
     choice = Choice(
         tensorflow=tpus.LATEST_TENSORFLOW_TPU,
@@ -133,7 +133,7 @@ def tpu(machine: Machine, wishes: Wishes) -> Answer:
         run_options=tpus.RUN_OPTIONS,
         packages=(f"tensorflow-tpu=={tpus.LATEST_TENSORFLOW_TPU}", f"libtpu=={tpus.LIBTPU_LAST_WITH_TENSORFLOW_ENTRY}"),
         remarks=(
-            "a newer libtpu lacks what TensorFlow calls, so its version is pinned",
+            "newer versions of libtpu lack a function that TensorFlow calls, so the version is pinned",
             *([remarks[works]] if works in remarks else []),
         ),
     )

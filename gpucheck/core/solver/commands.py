@@ -22,12 +22,12 @@ def quoted(text: str, system: str) -> str:
 
 
 def environment_python(folder: str, system: str) -> str:
-    """The interpreter of an environment."""
+    """Return the path of an environment's interpreter."""
     return f"{folder}\\Scripts\\python.exe" if system == "win32" else f"{folder}/bin/python"
 
 
 def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
-    """The install steps in order: packages, and their index if it is not pip's default.
+    """Return the install steps in order: packages, and their index if it is not pip's default.
 
     PyTorch's index has no Keras, and together with pip's default index pip would prefer a newer build for another CUDA.
     """
@@ -40,14 +40,14 @@ def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
 
 
 def make(choice: Choice, machine: Machine, folder: str | None = None) -> tuple[str, ...]:
-    """The commands that create the environment, in order, and set its variables in the current shell."""
+    """Return the commands that create the environment, in order, and set its variables in the current shell."""
     folder = folder or default_folder(machine)
     exports = (export(assignment, folder, machine.system) for assignment in choice.assignments if choice.source != "image")
     return (*create(choice, machine, folder), *exports)
 
 
 def create(choice: Choice, machine: Machine, folder: str) -> tuple[str, ...]:
-    """The commands that create the environment, in order; for an image, the command that starts it."""
+    """Return the commands that create the environment, in order; for an image, the command that starts it."""
     if choice.source == "image":
         variables = "".join(f" -e {entry.variable}={entry.value}" for entry in choice.assignments)
         return (f'docker run {choice.run_options} -it --rm{variables} -v "$PWD":/work -w /work {choice.image}',)
@@ -71,7 +71,7 @@ def create(choice: Choice, machine: Machine, folder: str) -> tuple[str, ...]:
 
 
 def _conda(choice: Choice, machine: Machine) -> tuple[str, ...]:
-    """The commands that create conda's environment, which brings the CUDA libraries."""
+    """Return the commands that create conda's environment, which brings the CUDA libraries."""
     arguments = " ".join(quoted(package, machine.system) for package in choice.packages)
     return (
         f"conda create -y -n {CONDA_NAME} python={versions.minor(choice.python.version)}",
@@ -82,18 +82,18 @@ def _conda(choice: Choice, machine: Machine) -> tuple[str, ...]:
 
 
 def keep(choice: Choice, folder: str) -> tuple[str, ...]:
-    """The commands that save the environment's variables in its ``bin/activate``."""
+    """Return the commands that save the environment's variables in its ``bin/activate``."""
     script = word(f"{folder}/bin/activate")
     return tuple(f"echo '{export(assignment, '$VIRTUAL_ENV', 'linux')}' >> {script}" for assignment in choice.assignments)
 
 
 def default_folder(machine: Machine) -> str:
-    """The folder that the commands name if no other is given."""
+    """Return the folder that the commands use if no other is given."""
     return WINDOWS_FOLDER if machine.system == "win32" else FOLDER
 
 
 def check(choice: Choice, machine: Machine, folder: str | None = None, package: str | None = None) -> str:
-    """The command that checks the environment, which need not be active; or an image.
+    """Return the command that checks the environment, which need not be active, or the image.
 
     Args:
         choice: the installed choice.
@@ -119,14 +119,14 @@ def check(choice: Choice, machine: Machine, folder: str | None = None, package: 
 
 
 def activate(choice: Choice, folder: str, system: str) -> str:
-    """The command that activates the environment in a terminal."""
+    """Return the command that activates the environment in a terminal."""
     if choice.source == "conda":
         return f"conda activate {CONDA_NAME}"
     return quoted(f"{folder}\\Scripts\\activate", system) if system == "win32" else f". {word(f'{folder}/bin/activate')}"
 
 
 def remove(choice: Choice, folder: str, system: str) -> str:
-    """The command that removes the environment, in a POSIX shell or PowerShell."""
+    """Return the command that removes the environment, in a POSIX shell or PowerShell."""
     if choice.source == "conda":
         return f"conda env remove -y -n {CONDA_NAME}"
     return f"rm -r {quoted(folder, system)}" if system == "win32" else f"rm -rf {word(folder)}"
@@ -141,7 +141,7 @@ _ACCELERATED = re.compile("tpu|rocm")
 
 
 def export(assignment: Assignment, folder: str, system: str) -> str:
-    """The line that sets a variable for an environment in a folder; on Windows for PowerShell, only for plain values."""
+    """Return the line that sets a variable for an environment in a folder; on Windows for PowerShell, only for plain values."""
     if system == "win32":
         return f'$env:{assignment.variable} = "{assignment.value}"'
     value = assignment.value.replace("{environment}", folder.replace("~", "$HOME", 1))

@@ -32,13 +32,13 @@ Constraint = Callable[[Release, Machine], Reason | None]
 
 
 def platform(release: Release, machine: Machine) -> Reason | None:
-    """The release has packages for the system, the processor and the C library."""
+    """Check that the release has packages for the system, the processor and the C library."""
     packaged = machine.architecture is None or tensorflow.has_wheels(release, machine.system, machine.architecture)
     return unsupported(machine, packaged, PYPI, avx=INSTALL)
 
 
 def unsupported(machine: Machine, packaged: bool, source: str, avx: str | None) -> Reason | None:
-    """Why packages do not work on a system and processor.
+    """Return why packages do not work on a system and processor.
 
     Args:
         machine: the target.
@@ -61,12 +61,12 @@ def unsupported(machine: Machine, packaged: bool, source: str, avx: str | None) 
 
 
 def glibc(release: Release, machine: Machine) -> Reason | None:
-    """The C library is new enough for the wheel's tag."""
+    """Check that the C library is new enough for the wheel's tag."""
     return old_glibc(release.glibc_floor, machine, PYPI)
 
 
 def old_glibc(lowest: str | None, machine: Machine, source: str, what: str = "it") -> Reason | None:
-    """Why the C library is too old for what needs at least ``lowest``."""
+    """Return why the C library is too old for software that needs at least ``lowest``."""
     if lowest is None or machine.system != "linux" or machine.glibc is None or versions.at_least(machine.glibc, lowest):
         return None
     text = f"{what} needs glibc {lowest} or newer, and this system has {machine.glibc}"
@@ -74,32 +74,32 @@ def old_glibc(lowest: str | None, machine: Machine, source: str, what: str = "it
 
 
 def cuda_build(release: Release, machine: Machine) -> Reason | None:
-    """The packages for this platform can use NVIDIA GPUs, and pip installs the CUDA libraries."""
+    """Check that the packages for this platform can use NVIDIA GPUs, and that pip installs the CUDA libraries."""
     architecture = machine.architecture or "x86_64"
     if not tensorflow.has_cuda(release, machine.system, architecture):
         name = SYSTEMS.get(machine.system, machine.system)
         where = f"{name} on {architecture}" if machine.system == "linux" else name
         return Reason(kind="platform", text=f"its packages for {where} cannot use an NVIDIA GPU", source=INSTALL)
     if not release.and_cuda and machine.system != "win32":  # on Windows conda brings them
-        text = f"pip does not bring its CUDA {release.cuda} libraries, only releases from 2.14 on do that"
+        text = f"pip does not install its CUDA {release.cuda} libraries, as it does for releases from 2.14 on"
         return Reason(kind="platform", text=text, source=PYPI)
     return None
 
 
 def jetson(release: Release, machine: Machine) -> Reason | None:
-    """The machine is not a Jetson, whose GPU the packages on PyPI don't support."""
+    """Check that the machine is not a Jetson, whose GPU the packages on PyPI don't support."""
     if not machine.jetson:
         return None
-    return Reason(kind="gpu", text="its packages on PyPI cannot use the GPU of a Jetson", source=vendors.JETSON_GUIDE)
+    return Reason(kind="gpu", text="its packages on PyPI can't use a Jetson's GPU", source=vendors.JETSON_GUIDE)
 
 
 def lowest_driver(release: Release, machine: Machine) -> str:
-    """The minimum driver of a release; on Windows and in WSL2 that of the Windows driver."""
+    """Return the minimum driver of a release; on Windows and in WSL2, the minimum Windows driver."""
     return cuda_tables.LOWEST_DRIVER[release.cuda_major][machine.windows_driver]
 
 
 def driver(release: Release, machine: Machine) -> Reason | None:
-    """The driver runs the CUDA major version that the release was built with."""
+    """Check that the driver runs the CUDA major version that the release was built with."""
     lowest = lowest_driver(release, machine)
     if machine.driver is None or machine.driver_reaches(lowest):
         return None
@@ -111,7 +111,7 @@ def driver(release: Release, machine: Machine) -> Reason | None:
 
 
 def _newest_cuda(machine: Machine) -> str:
-    """The newest CUDA that a driver runs by minor version compatibility: 470.57 supports 11.4, and runs CUDA 11 up to 11.8."""
+    """Return the newest CUDA that a driver runs by minor version compatibility: 470.57 supports 11.4, but runs up to 11.8."""
     newest = machine.cuda or "9"
     major = int(newest.partition(".")[0])
     compatible = major in _LAST_MINOR and machine.driver_reaches(cuda_tables.LOWEST_DRIVER[major][machine.windows_driver])
@@ -122,7 +122,7 @@ _LAST_MINOR = {11: "11.8", 12: "12.9"}
 
 
 def kernels(release: Release, machine: Machine) -> Reason | None:
-    """The release has code for every GPU: machine code, or PTX that this driver can compile."""
+    """Check that the release has code for every GPU: machine code, or PTX that this driver can compile."""
     for capability, gpu in machine.kinds:
         if capability >= FIRST_BLACKWELL or tensorflow.is_native(release, capability):
             continue
@@ -137,7 +137,7 @@ def kernels(release: Release, machine: Machine) -> Reason | None:
 
 
 def _compiling(release: Release, machine: Machine, capability: tuple[int, int], title: str) -> Reason | None:
-    """Why this driver can't compile the release's PTX for a GPU, which minor version compatibility does not cover."""
+    """Return why this driver can't compile the release's PTX for a GPU, which minor version compatibility does not cover."""
     needed = tensorflow.cuda_of_ptx(release, capability)
     branch = cuda_tables.branch_of_cuda(needed)
     if machine.cuda is None or branch is None or versions.at_least(machine.cuda, needed):
@@ -147,7 +147,7 @@ def _compiling(release: Release, machine: Machine, capability: tuple[int, int], 
 
 
 def blackwell(release: Release, machine: Machine) -> Reason | None:
-    """Blackwell GPUs: no wheel up to 2.21 has machine code for them, and the code compiled from PTX fails."""
+    """Check for Blackwell GPUs: no wheel up to 2.21 has machine code for them, and the code compiled from PTX fails."""
     problem = tensorflow.blackwell_problem(release.minor)
     for capability, gpu in machine.kinds:
         if capability >= FIRST_BLACKWELL and problem is not None:
@@ -156,7 +156,7 @@ def blackwell(release: Release, machine: Machine) -> Reason | None:
 
 
 def options(machine: Machine) -> tuple[str, ...]:
-    """pip's options: without this one, pip compiles the newest dependencies for a glibc for which they have no wheels."""
+    """Return pip's options. Without this one, pip compiles the newest dependencies if they have no wheels for the glibc."""
     old = machine.system == "linux" and machine.glibc is not None and not versions.at_least(machine.glibc, _USUAL_GLIBC)
     return (ONLY_WHEELS,) if old else ()
 
@@ -168,21 +168,21 @@ def has_packages(release: Release | Build | CpuBuild, candidate: Python) -> bool
 
 
 def python_reason(release: Release, pythons: tuple[Python, ...]) -> Reason:
-    """Why none of these fits: the supported versions, and the nearest available one."""
+    """Return why none of these Pythons works: the supported versions, and the available ones."""
     newest = max((versions.parse(candidate.version)[:2] for candidate in pythons), default=())
     too_old = bool(newest) and newest < versions.parse(release.python_min)
     here = ", ".join(sorted({versions.minor(candidate.version) for candidate in pythons}, key=versions.parse))
     this = f"and this is {here}" if here else "and no Python was found"
     return Reason(
         kind="python",
-        text=f"it is for Python {release.python_min} to {release.python_max}, {this}",
+        text=f"it supports Python {release.python_min} to {release.python_max}, {this}",
         source=PYPI,
         needs=release.python_min if too_old else release.python_max,
     )
 
 
 def driver_for_gpus(machine: Machine) -> Reason | None:
-    """The driver supports the GPUs: NVIDIA adds and drops an architecture with a driver branch."""
+    """Check that the driver supports the GPUs: NVIDIA adds and drops an architecture with a driver branch."""
     parsed = versions.parse(machine.driver or "")
     if not parsed:
         return None
@@ -194,13 +194,13 @@ def driver_for_gpus(machine: Machine) -> Reason | None:
             return Reason(kind="driver", text=text, source=LEGACY_GPUS, needs=str(last))
         first = cuda_tables.first_branch(capability)
         if first is not None and branch < int(first):
-            text = f"driver {machine.driver} does not know {gpu.title}; that needs driver {first} or newer"
+            text = f"driver {machine.driver} does not support {gpu.title}, which needs driver {first} or newer"
             return Reason(kind="driver", text=text, source=RELEASE_NOTES, needs=first)
     return None
 
 
 def drivers(machine: Machine) -> list[str]:
-    """The newer drivers with which something more works, oldest first."""
+    """Return the newer drivers that make another release work, oldest first."""
     exact = [lowest[machine.windows_driver] for lowest in cuda_tables.LOWEST_DRIVER.values()]
     branches = [str(branch) for branch, _ in cuda_tables.BRANCHES]
     known = sorted([*exact, *branches, images.LOWEST_DRIVER[machine.windows_driver]], key=versions.parse)
@@ -208,12 +208,12 @@ def drivers(machine: Machine) -> list[str]:
 
 
 def with_driver(machine: Machine, need: str) -> Machine:
-    """The machine with that driver, or with the first driver of a branch ('570')."""
+    """Return the machine with that driver, or with the first driver of a branch ('570')."""
     return replace(machine, driver=need if "." in need else f"{need}.0")
 
 
 def driver_words(machine: Machine, need: str) -> str:
-    """'driver 570 or newer', or 'a driver of branch 580' if the present one is newer; in WSL2 with the side to install it on."""
+    """Describe a driver: 'driver 570 or newer', or 'a driver of branch 580' if the present one is newer; in WSL2 also where."""
     side = ", on Windows' side" if machine.wsl else ""
     if machine.driver is not None and versions.at_least(machine.driver, need):
         return f"a driver of branch {need}{side}"
@@ -226,7 +226,7 @@ WITH_GPU: tuple[Constraint, ...] = (platform, jetson, cuda_build, blackwell, ker
 
 
 def reasons(release: Release, machine: Machine, with_gpu: bool) -> Iterator[Reason]:
-    """Every reason except Python's version."""
+    """Yield every reason except Python's version."""
     for constraint in WITH_GPU if with_gpu else ALWAYS:
         reason = constraint(release, machine)
         if reason is not None:

@@ -47,7 +47,7 @@ class OtherGpu(msgspec.Struct, frozen=True, kw_only=True):
     vendor: str  # "amd", "apple", "intel"
     name: str | None = None
     chip: str | None = None  # AMD's name of the architecture, "gfx942"; None: unknown
-    accelerator: bool = False  # certainly not integrated: its PCI class is accelerator, not display
+    accelerator: bool = False  # definitely not integrated: its PCI class is accelerator, not display
 
     @property
     def title(self) -> str:
@@ -175,6 +175,6 @@ def _version(driver: Driver | None) -> str | None:
 
 
 def _gpus(gpus: Gpus | None, cuda: Cuda | None) -> tuple[Gpu, ...]:
-    """NVML's list if there is one: it includes GPUs that CUDA_VISIBLE_DEVICES hides."""
+    """Return NVML's list if there is one, because it includes GPUs that CUDA_VISIBLE_DEVICES hides."""
     listed = gpus.gpus if gpus and gpus.gpus else cuda.devices if cuda else ()
     return tuple(Gpu(capability=gpu.compute_capability, name=gpu.name) for gpu in listed)

@@ -24,12 +24,12 @@ _LAST_WITHOUT_NUMPY_LIMIT = "2.11"  # its METADATA allows NumPy 2, but its impor
 
 
 def best(machine: Machine, wishes: Wishes | None = None, beside: str | None = None) -> Choice | None:
-    """What to install on this machine; None if nothing works. For fixes of rules, not for findings.
+    """Return what to install on this machine; None if nothing works. For fixes of rules, not for findings.
 
     Args:
         machine: the target.
         wishes: the user's.
-        beside: the CUDA major ("12") of NVIDIA's packages in the environment, preferred: those of another overwrite their files.
+        beside: the preferred CUDA major ("12"), that of NVIDIA's packages in the environment: another's overwrite their files.
     """
     answer = choose(machine, wishes or Wishes())
     same = (choice for choice in answer.choices if beside and (choice.cuda or "").partition(".")[0] == beside)
@@ -37,7 +37,7 @@ def best(machine: Machine, wishes: Wishes | None = None, beside: str | None = No
 
 
 def choose(machine: Machine, wishes: Wishes) -> Answer:
-    """The choices for this kind of machine, best first, and why newer releases do not work."""
+    """Return the choices for this kind of machine, best first, and why newer releases do not work."""
     if not wishes.cpu and machine.tpu is None and _has_amd(machine):
         return boards.amd(machine, wishes)
     if wishes.backend != "tensorflow":
@@ -65,7 +65,7 @@ def _has_amd(machine: Machine) -> bool:
 
 
 def _choices(machine: Machine, wishes: Wishes) -> tuple[tuple[Choice, ...], dict[str, tuple[Reason, ...]]]:
-    """The choices, if necessary with a Python that uv fetches or NVIDIA's image, and why other releases do not work."""
+    """Return the choices, if necessary with a Python that uv fetches or NVIDIA's image, and why other releases do not work."""
     choices, reasons = _judge(machine, wishes)
     if choices:
         return choices, reasons
@@ -81,7 +81,7 @@ def _choices(machine: Machine, wishes: Wishes) -> tuple[tuple[Choice, ...], dict
 def _judge(
     machine: Machine, wishes: Wishes, *, fetched: bool = False
 ) -> tuple[tuple[Choice, ...], dict[str, tuple[Reason, ...]]]:
-    """The choices, best first, and why each other release does not work, newest first.
+    """Return the choices, best first, and why each other release does not work, newest first.
 
     Args:
         machine: the target.
@@ -113,7 +113,7 @@ def uses_gpu(machine: Machine, wishes: Wishes) -> bool:
 
 
 def _python(release: Release, machine: Machine, wishes: Wishes) -> Python | None:
-    """The newest Python for the release; those that can create environments are preferred."""
+    """Return the newest Python for the release; those that can create environments are preferred."""
     fitting = [python for python in _pythons(machine, wishes) if constraints.has_packages(release, python)]
     usable = [python for python in fitting if machine.uv or python.has_venv is not False] or fitting
     return max(usable, key=lambda python: versions.parse(python.version)[:2], default=None)
@@ -147,7 +147,7 @@ def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) 
 
 
 def _packages(release: Release, python: Python) -> tuple[str, ...]:
-    """TensorFlow with its CUDA libraries. 2.14 requires a TensorRT that few Pythons have: list the others by name."""
+    """Return TensorFlow with its CUDA libraries; for 2.14, whose TensorRT exists for few Pythons, the others by name."""
     if not release.and_cuda:
         return (f"tensorflow=={release.latest_patch}",)
     if not _lacks_tensorrt(release, python):
@@ -166,13 +166,13 @@ def _numpy(release: Release) -> tuple[str, ...]:
 
 
 def _cudnn(release: Release, machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """A pin that excludes cuDNN versions without code for a GPU of this machine, and the reason."""
+    """Return a pin that excludes cuDNN versions without code for a GPU of this machine, and the reason."""
     old = next((gpu for capability, gpu in machine.kinds if not cuda_tables.cudnn_runs_on(_NEWEST_CUDNN, capability)), None)
     ranges = any(part.startswith("nvidia-cudnn-cu12<") for part in release.and_cuda)
     if old is None or not ranges:
         return (), ()
     last = cuda_tables.CUDNN_LAST_FOR_OLD_GPUS
-    remark = f"cuDNN 9.11 and newer have no code for {old.title}, so {last} is the last that may come"
+    remark = f"cuDNN 9.11 and newer have no code for {old.title}, so {last} is the newest allowed"
     return ("nvidia-cudnn-cu12<9.11",), (remark,)
 
 
@@ -190,7 +190,7 @@ def _remarks(release: Release, machine: Machine, python: Python) -> Iterator[str
         if machine.system != "win32" or versions.at_least(release.minor, "2.11"):  # else conda brings it
             yield from backends.fetched(python, machine)
     elif python.has_venv is False and not machine.uv:
-        yield f"Python {minor} cannot make environments here: install its package python{minor}-venv first, or uv"
+        yield f"Python {minor} can't create environments here: install its package python{minor}-venv first, or uv"
     if not versions.at_least(release.minor, "2.16"):
         yield f"tf.keras is Keras 2 in TensorFlow {release.minor}"
 
@@ -199,7 +199,7 @@ def _cpu_remarks(machine: Machine) -> Iterator[str]:
     if machine.system == "darwin":
         yield "TensorFlow's packages for macOS use the CPU only, not Apple's GPU"
     elif machine.system == "win32":
-        yield "on Windows itself this TensorFlow uses the CPU only; it uses an NVIDIA GPU in WSL2"
+        yield "on native Windows this TensorFlow uses only the CPU; in WSL2 it uses an NVIDIA GPU"
 
 
 def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator
         text = "tensorflow[and-cuda] of this release requires a TensorRT that has no package for"
         yield f"{text} Python {minor}: the other packages are listed"
     if machine.system == "win32":
-        yield f"TensorFlow {release.minor} is the last that uses a GPU on Windows itself; newer ones do in WSL2"
+        yield f"TensorFlow {release.minor} is the last that uses a GPU on native Windows; newer ones do in WSL2"
     if machine.gpus and machine.lacks_driver:
         lowest = constraints.lowest_driver(release, machine)
         yield f"no NVIDIA driver responds on this machine: install one first, {lowest} or newer"
@@ -220,7 +220,7 @@ def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator
 
 
 def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
-    """NVIDIA's image, for GPUs that no wheel has code for."""
+    """Yield NVIDIA's image, for GPUs that no wheel has code for."""
     if not machine.kinds or wishes.cpu or machine.system != "linux" or machine.architecture not in images.ARCHITECTURES:
         return
     if wishes.tensorflow is not None and not versions.satisfies(images.TENSORFLOW, wishes.tensorflow):
@@ -228,12 +228,12 @@ def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
     covered = all(images.LOWEST <= capability <= images.HIGHEST for capability, _ in machine.kinds)
     new_enough = machine.driver is None or machine.driver_reaches(images.LOWEST_DRIVER[machine.windows_driver])
     if covered and new_enough and constraints.driver_for_gpus(machine) is None:
-        remark = "NVIDIA's own build, the last one that it made; Docker and the NVIDIA Container Toolkit start it"
+        remark = "NVIDIA's own build, its last one; it requires Docker and the NVIDIA Container Toolkit"
         yield boards.nvidia_image(images.NAME, remark)
 
 
 def _limits(machine: Machine, wishes: Wishes, newest: str | None, reasons: dict[str, tuple[Reason, ...]]) -> Iterator[Limit]:
-    """For each kind of limit, the newest release that a change would allow, and the smallest such change."""
+    """Yield for each kind of limit the newest release that a change would allow, and the smallest such change."""
     for kind in _LIFTED:
         needs = {reason.needs for why in reasons.values() for reason in why if reason.kind == kind and reason.needs}
         needs |= set(constraints.drivers(machine)) if kind == "driver" and needs else set()

@@ -37,7 +37,7 @@ def solve_together(machine: Machine, wishes: Wishes, others: tuple[str, ...]) ->
         if choice is not None:
             return Answer(machine=machine, choices=(choice,), advice=alone.advice, depends=alone.depends, first=alone.first)
     names = " and ".join(["TensorFlow", *(TITLES[name] for name in others)])
-    reason = Reason(kind="platform", text="no packages of theirs fit together on this machine", source=SOURCE)
+    reason = Reason(kind="platform", text="no combination of their packages works on this machine", source=SOURCE)
     separate = ", ".join(f"gpucheck setup --backend {name}" for name in others)
     advice = (f"Use one environment for each: gpucheck setup, and {separate}",)
     return replace(refused(machine, names, reason, advice=advice), first=alone.first)
@@ -110,7 +110,7 @@ def _joined(parts: list[Choice], machine: Machine) -> Choice:
         remarks.append('TensorFlow may find these CUDA libraries: begin a program with tf.config.set_visible_devices([], "GPU")')
     if sum(part.cuda is not None for part in parts) > 1:
         jax = " and XLA_PYTHON_CLIENT_PREALLOCATE=false" if "jax" in [part.backend for part in others] else ""
-        remarks.append(f"to use them in one process, set TF_FORCE_GPU_ALLOW_GROWTH=true{jax}: else one takes all GPU memory")
+        remarks.append(f"to use them in one process, set TF_FORCE_GPU_ALLOW_GROWTH=true{jax}: otherwise one takes all GPU memory")
     remarks += (f"to check {_title(part)}, add --backend {part.backend} to the last command" for part in others)
     remarks += (remark for part in others for remark in part.remarks if remark not in remarks)
     return replace(

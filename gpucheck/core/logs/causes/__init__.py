@@ -1,7 +1,7 @@
-"""Infer causes from the events of a log: each has a rule's code, whose page has the fix, and the lines that show it.
+"""Causes inferred from a log's events: each has the code of a rule, whose page has the fix, and the lines that show it.
 
-A cause that a single line names is a row of a table. A cause inferred from several lines is a function, named by its code.
-The rules select the root cause of several.
+A cause that a single line identifies is a row of a table. A cause inferred from several lines is a function named after its
+code. If there are several causes, the rules select the root cause.
 """
 
 import re
@@ -60,7 +60,7 @@ def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
 
     Args:
         log: the log.
-        mild: codes of rules that warn: what they name does not end a program, unless the cause itself says so.
+        mild: codes of rules of severity warning. Their causes do not end a program, unless a cause has its own severity.
     """
     events = Events(_once(log))
     named = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
@@ -79,10 +79,10 @@ def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
 
 
 def _once(log: Log) -> Log:
-    """Return the log without lines that another one disproves.
+    """Return the log without lines that another line refutes.
 
-    No driver and no package causes an exception that names a removed API. JAX says of any failure of its plug-in for CUDA that
-    it has none.
+    A removed API explains the exception that names it, so neither a driver nor a package does. After any failure of its CUDA
+    plug-in, JAX reports a jaxlib without CUDA.
     """
     lines = {event.line for event in log.events if event.kind == "legacy-api"}
     if any(event.kind == "jax-cuda-plugin" and "cuda" in event.fields for event in log.events):
@@ -100,7 +100,7 @@ def _cause(code: str, events: Events) -> Cause | None:
 
 
 def _bounded(cause: Cause) -> Cause:
-    """Return the cause with each line once, as its first event, and only the first few; and one full stop."""
+    """Return the cause with one event per line, only for the first few lines, and with a single full stop."""
     lines: dict[int, Event] = {}
     for event in cause.events:
         lines.setdefault(event.line, event)
@@ -109,7 +109,7 @@ def _bounded(cause: Cause) -> Cause:
 
 
 def _last_resort(events: Events) -> Cause | None:
-    """Return what an exception says of itself, if nothing else explains the end: a missing module, or what to do."""
+    """Return the cause that an exception's own message gives, if nothing else explains it: a missing module, or advice."""
     missing = [event for event in events.unresolved("module-missing") if _MISSING.search(event.text)]
     if missing:
         module = missing[-1].fields["module"]
@@ -119,10 +119,9 @@ def _last_resort(events: Events) -> Cause | None:
     if general and not (general[-1].fields.get("warns") and any(event.line > general[-1].line for event in raised)):
         return Cause(f"The program failed: {short(general[-1].text)}.", general[-1:])
     if misfits := events.unresolved("misfit"):
-        lacks = "A function does not have an argument" if "function" in misfits[-1].fields else "A package does not have a name"
-        summary = (
-            f"{lacks} that is used, so the installed releases do not fit each other or the program: {short(misfits[-1].text)}."
-        )
+        lacks = "A function lacks an argument" if "function" in misfits[-1].fields else "A package lacks a name"
+        why = "so the installed releases are incompatible with each other or with the program"
+        summary = f"{lacks} that its caller uses, {why}: {short(misfits[-1].text)}."
         return Cause(summary, misfits[-1:], named={"misfit": "yes"})
     if not said or any(event.line > said[-1].line for event in raised):  # an exception that a later one followed was caught
         return None

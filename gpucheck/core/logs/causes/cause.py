@@ -1,10 +1,10 @@
 """A cause found in a log, and the rows of the tables of simple causes.
 
-A row has the events that name a cause, the later success that cancels them, and a sentence. In a sentence
+A row has the events that identify a cause, the later success that cancels them, and a sentence. In a sentence
 
     {field}         is that field of the first event that has it; {text} is the event's line
     {one/other}     is the first of these fields that is present
-    {field|words}   has words for events without it
+    {field|words}   is the words if no event has the field
     {field*}        lists the values of all events
     [with {field}|without]  is the part before the bar if the field is present, else the part after it, or nothing
 """
@@ -28,9 +28,9 @@ class Cause(NamedTuple):
     events: Sequence[Event]  # the lines that show it, the most relevant first
     severity: Severity | None = None  # None: that of the action, or the rule's own
     affects: tuple[str, ...] = ()  # devices
-    intended: bool = False  # nothing asks for the GPU that is missing, so the machine may have none on purpose: a warning
-    named: Mapping[str, str] = {}  # what the repairs depend on and no event has as a field
-    action: Action | None = None  # with the hardware; the severity follows from it
+    intended: bool = False  # nothing requests the missing GPU, so the machine may have none on purpose: only a warning
+    named: Mapping[str, str] = {}  # values that the repairs depend on and that no event has as a field
+    action: Action | None = None  # what to do with the hardware; it determines the severity
 
     @property
     def own_severity(self) -> Severity | None:
@@ -40,11 +40,11 @@ class Cause(NamedTuple):
         return Severity.WARNING if self.intended else self.severity
 
     def weakened(self) -> "Cause":
-        """Return it as a warning: what it names did not end the program."""
+        """Return the cause as a warning, because it did not end the program."""
         return self._replace(severity=Severity.WARNING, action=None)
 
     def values(self, names: Iterable[str]) -> dict[str, str]:
-        """Return what the lines name: each field from the first event that has it, "text" from the first event, all in "lines"."""
+        """Return the lines' values: each field from the first event that has it, "text" of the first event, all in "lines"."""
         found = {"devices": ",".join(self.affects)}
         if self.events:
             found |= {"text": self.events[0].text, "lines": "\n".join(event.text for event in self.events)}
@@ -70,18 +70,18 @@ class Match:
 
 
 class Row:
-    """A cause that a single line names.
+    """A cause that a single line identifies.
 
     Args:
-        code: of the rule whose page has the fix.
+        code: the code of the rule whose page has the fix.
         summary: the sentence.
-        matches: the events, any of them.
+        matches: the events, of which one is enough.
         later: a later success that cancels the events.
-        severity: None: the rule's severity.
-        beside: a kind of events that are cited with them, and have fields for the sentence.
-        unless: a kind of events that rules it out.
-        affects: the affected device of each event, with the syntax of a sentence: "[GPU {device}]".
-        action: with the hardware; the severity follows from it.
+        severity: its severity; None: the rule's.
+        beside: a kind of event that is cited as well, and that has fields for the sentence.
+        unless: a kind of event that rules out the cause.
+        affects: the affected device of each event, in the syntax of a sentence: "[GPU {device}]".
+        action: what to do with the hardware; it determines the severity.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Row:
         return Cause(sentence(self._summary, named), named, self._severity, tuple(affected), action=self._action)
 
 
-until_gpu_use = partial(Row, later=Later.GPU_USE)  # later training does not cancel it: the CPU may do that
+until_gpu_use = partial(Row, later=Later.GPU_USE)  # later training does not cancel it, because it may use the CPU
 always = partial(Row, later=Later.NOTHING)
 
 

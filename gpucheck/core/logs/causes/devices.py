@@ -1,4 +1,4 @@
-"""Causes of missing GPUs: no GPU, not passed to the container, or hidden."""
+"""Causes of missing GPUs: not installed, not passed to the container, or hidden."""
 
 import re
 
@@ -27,7 +27,7 @@ _NOT_GIVEN = {
     "runtime": "this container runtime has no GPU support configured",
     "no-driver": "the container toolkit did not find the host's driver",
     "slow-driver": "the host's driver did not respond to the container toolkit in time",
-    "old-toolkit": "the container toolkit does not know this host's control groups",
+    "old-toolkit": "the container toolkit does not support this host's control groups",
     "driver-in-image": "its image already contains driver files, where the toolkit mounts the host's",
     "cgroups": "the container toolkit is not allowed to change its control group",
     "ldconfig": "the container toolkit could not run ldconfig for it",
@@ -38,22 +38,22 @@ _NOT_GIVEN = {
     "unhealthy": "NVIDIA's device plugin reports this node's GPUs as unhealthy",
     "taint": "its pod does not tolerate the taint of the nodes with GPUs",
     "enroot": "enroot could not set it up in the container's root file system",
-    "no-cli": "the node has no nvidia-container-cli, with which enroot passes it in",
+    "no-cli": "the node has no nvidia-container-cli, which enroot needs to pass it in",
     "requirement": "the container toolkit can't read the image's requirements",
     "no-files": "its host has no NVIDIA driver",
 }
-# Messages of a job without its GPU.
+# Messages of a job that did not get its GPU.
 _MISSED = ("cuinit-failed", "driver-absent", "placement-failed", "library-missing", "nvml-failed")
 _INVALID_DEVICE = "101"
-_IN_USE = "216"  # by another thread: a result of exclusive modes only
+_IN_USE = "216"  # by another thread; returned in exclusive modes only
 _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
-# the first GPU: an index that is too high is refused, too
+# the first GPU, because CUDA also refuses an index that is too high
 _EXISTS = re.compile(r"^(?=.*\bordinal 0\b).*\bcuDevicePrimaryCtxRetain\b")
 _NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # programs request GPU 0 on any machine
 
 
 def no_nvidia_gpu(events: Events) -> Cause | None:
-    """The driver reports it, or it follows from the whole log. A job that needs no GPU may have none on purpose."""
+    """Detect that there is no GPU, from the driver's report or the whole log. A job that needs none may have none on purpose."""
     failure = events.inferred(infer_startup_failure, "no-nvidia-gpu")
     if failure is None:
         return None
@@ -68,7 +68,7 @@ def no_nvidia_gpu(events: Events) -> Cause | None:
 
 
 def container_without_gpu(events: Events) -> Cause | None:
-    """The container runtime or the scheduler refused, or it follows from the whole log."""
+    """Detect a container without a GPU: the container runtime or the scheduler refused it, or the whole log implies it."""
     if denied := _denied(events):
         reason, message = denied[0].fields["reason"], denied[0].fields.get("message", "")
         summary = f"A container got no GPU: {_NOT_GIVEN[reason]}{f' ({short(message)})' if message else ''}."
@@ -98,7 +98,7 @@ def _denied(events: Events) -> list[Event]:
 
 
 def devices_hidden(events: Events) -> Cause | None:
-    """A variable hides all GPUs, a requested GPU index is not visible, or a working driver shows no GPU."""
+    """Detect hidden GPUs: a variable hides all, a requested GPU index is not visible, or a working driver shows no GPU."""
     hiding = events.of("devices-hidden")
     none = events.cuda_refusals(NO_DEVICE)
     idle = events.without_later_gpu_use("cpu-fallback", "gpus-listed")  # a GPU listed later cancels the count
@@ -110,9 +110,9 @@ def devices_hidden(events: Events) -> Cause | None:
         return Cause(f"{shown} hides every GPU from CUDA.", [*none[:1], *variables], intended=not wanted)
     if failure is not None:
         if failure.kernel:
-            start = f"The NVIDIA driver {failure.kernel} works, but shows this process no GPU: they are hidden from it (CUDA error 100)."
+            start = f"The NVIDIA driver {failure.kernel} works, but shows this process no GPU: all are hidden from it (CUDA error 100)."
         else:
-            start = "CUDA's driver library works, but shows this process no GPU: they are hidden, or were not passed to it."
+            start = "CUDA's driver library works, but shows this process no GPU: all are hidden, or none was passed to it."
         if any(RAY_WORKER.match(event.text) for event in failure.events):
             start = "Ray started this worker without a GPU, and hides every GPU from it."
             return Cause(start, failure.events, intended=not failure.wanted, named={"ray": "yes"})
@@ -131,13 +131,13 @@ def devices_hidden(events: Events) -> Cause | None:
 
 
 def _exists(event: Event, events: Events) -> bool:
-    """Whether CUDA refused a context on a GPU that certainly exists."""
+    """Whether CUDA refused a context on a GPU that definitely exists."""
     shown = events.has("compute-mode") and "cuDevicePrimaryCtxRetain" in event.text
     return shown or _EXISTS.search(event.text) is not None
 
 
 def compute_mode_exclusive(events: Events) -> Cause | None:
-    """CUDA refuses a GPU that exists, and that TensorFlow did not report as too old."""
+    """Detect a GPU that CUDA refuses although it exists, and although TensorFlow did not report it as too old."""
     refused = [event for event in events.cuda_refusals(_INVALID_DEVICE) if _exists(event, events)]
     refused += events.cuda_refusals(_IN_USE)
     if not refused or events.of("gpu-ignored", reason="capability"):
@@ -151,7 +151,7 @@ def compute_mode_exclusive(events: Events) -> Cause | None:
 
 
 def mig_misconfigured(events: Events) -> Cause | None:
-    """A GPU is in MIG mode, and CUDA has no device although no variable hides one."""
+    """Detect a GPU in MIG mode for which CUDA has no device, although no variable hides one."""
     failure, shown = events.inferred(infer_startup_failure, "devices-hidden"), events.without_later_gpu_use("mig-shown")
     if failure is None or not shown or events.without_later_gpu_use("devices-hidden"):
         return None
@@ -162,7 +162,7 @@ def mig_misconfigured(events: Events) -> Cause | None:
 
 
 def device_permission_denied(events: Events) -> Cause | None:
-    """A device file was refused, or NVML reports it: "Unknown Error" at its start means that a container lost its devices."""
+    """Detect denied access to device files. NVML's "Unknown Error" at its start means that a container lost its devices."""
     denied = events.without_later_gpu_use("device-denied")
     denied += events.nvml_refusals(*_NVML_DENIED)
     if not reported(events.log.events, "gpu"):
@@ -172,7 +172,7 @@ def device_permission_denied(events: Events) -> Cause | None:
         return None
     denied = in_order(*denied)
     if paths := values(denied, "path"):
-        summary = f"This process may not open {listing(paths)}: denied by the file's mode or the control group."
+        summary = f"This process is not allowed to open {listing(paths)}: the file's mode or the control group denies it."
     else:
         message = denied[0].fields.get("message") or denied[0].fields.get("name", "")
         summary = f"The system denies this process access to the NVIDIA driver: NVML returns {short(message)}."
@@ -180,7 +180,7 @@ def device_permission_denied(events: Events) -> Cause | None:
 
 
 def gpus_not_listed(events: Events) -> Cause | None:
-    """A program finds no GPU and no line gives a reason; an error only if another line shows a GPU."""
+    """Detect a program that finds no GPU, if no line gives a reason; an error only if another line shows a GPU."""
     counted = events.of("gpus-listed")
     if not counted or any(uses_gpu(event) for event in events.log.events):
         return None

@@ -1,4 +1,4 @@
-"""Causes in the driver: missing, not loaded, too old or of mixed versions, and why CUDA does not initialize."""
+"""Causes in the driver: missing, not loaded, too old or of mixed versions, or the reason why CUDA does not initialize."""
 
 import re
 
@@ -19,7 +19,7 @@ from gpucheck.core.model.wording import short
 
 _NOT_INITIALIZED, _COMPAT_REFUSED, _MISMATCH = "3", "804", "803"
 _MPS = ("805", "807", "808")
-# CUDA results that name another cause, or from which one is inferred with other lines
+# CUDA results that identify another cause, by themselves or together with other lines
 _OF_ANOTHER_CAUSE = {
     "34",
     "35",
@@ -46,7 +46,7 @@ _NOT_LOADED = {
 
 
 def driver_missing(events: Events) -> Cause | None:
-    """The log shows neither the kernel module nor the libraries. Without a request for a GPU this may be intended."""
+    """Detect that the log shows neither kernel module nor libraries. If no GPU was requested, this may be intended."""
     failure = events.inferred(infer_startup_failure, "driver-missing")
     named, wanted = (failure.events, failure.wanted) if failure else ([], True)
     held = [event for event in module_failures(events) if event.fields.get("reason") == "nouveau"]
@@ -60,7 +60,7 @@ def driver_missing(events: Events) -> Cause | None:
     why = "; it uses nouveau, which cannot run CUDA" if held else f": {unfound}"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
     if not device and all(event.kind == "cuda-drivers-not-found" for event in named):
-        summary = "TensorFlow found no CUDA: the NVIDIA driver is missing, or its own CUDA libraries."
+        summary = "TensorFlow found no CUDA: the NVIDIA driver or TensorFlow's own CUDA libraries are missing."
     if "__cuda" in named[0].text:
         summary = "conda found no NVIDIA driver on this machine, and this build of the package requires one."
     unharmed = {"unharmed": "yes"} if failure and not wanted and ran_on(events, failure) else {}
@@ -68,7 +68,7 @@ def driver_missing(events: Events) -> Cause | None:
 
 
 def driver_not_loaded(events: Events) -> Cause | None:
-    """The module or NVML reports it, or it follows from the whole log."""
+    """Detect a driver that is not loaded: the module or NVML reports it, or the whole log implies it."""
     failed = module_failures(events)
     foreign = events.without_later_gpu_use("gpu-unsupported-by-driver")
     silent = [] if events.without_later_gpu_use("wsl") else events.nvml_refusals("9")
@@ -98,7 +98,7 @@ def driver_not_loaded(events: Events) -> Cause | None:
 
 
 def driver_library_missing(events: Events) -> Cause | None:
-    """The kernel module responds, or nvidia-smi is installed, but a library of the driver is missing."""
+    """Detect a missing library of a driver whose kernel module responds, or whose nvidia-smi is installed."""
     failure = events.inferred(infer_startup_failure, "driver-library-missing")
     if failure is None:
         return None
@@ -114,7 +114,7 @@ def driver_library_missing(events: Events) -> Cause | None:
 
 
 def driver_too_old(events: Events) -> Cause | None:
-    """CUDA or the container runtime reports it; CUDA's runtime also reports it without any driver."""
+    """Detect a driver that CUDA or the container runtime reports as too old; CUDA's runtime also does so without a driver."""
     named = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals("35", "36")]
     named += events.without_later_gpu_use("ptx-unsupported", code="222")
     failure = events.infer(infer_startup_failure)
@@ -125,13 +125,13 @@ def driver_too_old(events: Events) -> Cause | None:
     if has and has.isdecimal() and len(has) >= 4:  # PyTorch prints CUDA's number: 11040 is 11.4
         has = f"{int(has) // 1000}.{int(has) % 1000 // 10}"
     condition = (first_value(named, "condition") or "cuda").replace("cuda", "CUDA")
-    knows = f", which supports CUDA up to {has}," if has else ""
-    summary = f"The NVIDIA driver{knows} is too old for {f'{condition} {needed}' if needed else 'the CUDA of this program'}."
+    supports = f", which supports CUDA up to {has}," if has else ""
+    summary = f"The NVIDIA driver{supports} is too old for {f'{condition} {needed}' if needed else 'the CUDA of this program'}."
     return Cause(summary, named)
 
 
 def driver_library_mismatch(events: Events) -> Cause | None:
-    """Two versions differ, or NVML or CUDA reports it."""
+    """Detect a driver library that differs from the kernel module: by their versions, or as NVML or CUDA reports."""
     compat = events.cuda_refusals(_COMPAT_REFUSED)
     named = [
         *events.without_later_gpu_use("driver-mismatch"),
@@ -156,14 +156,14 @@ def driver_library_mismatch(events: Events) -> Cause | None:
             " a restart, or a forward-compatibility library (cuda-compat) was loaded on a GPU that does not support it."
         )
     elif all(event.fields.get("reason") == "firmware" for event in named):
-        summary = f"The NVIDIA kernel module{f' {kernel}' if kernel else ''} can't start the GPU: the firmware of its version is not installed."
+        summary = f"The NVIDIA kernel module{f' {kernel}' if kernel else ''} can't start the GPU: firmware of its version is not installed."
     else:
         summary = "The NVIDIA kernel module and the driver's libraries have different versions."
     return Cause(summary, in_order(*named))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """TensorFlow prints 384.81 as 384.81.0, and 580.159.04 as 580.159.4."""
+    """Return a version's numbers for comparison: TensorFlow prints 384.81 as 384.81.0, and 580.159.04 as 580.159.4."""
     numbers = [int(part) for part in version.split(".") if part.isdecimal()]
     while numbers and not numbers[-1]:
         numbers.pop()
@@ -171,7 +171,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def cuda_init_failed(events: Events) -> Cause | None:
-    """CUDA failed to initialize without a cause, or later with "unknown error"; or an Xid reports a GPU that did not start."""
+    """Detect a failed CUDA start without another cause, a later "unknown error", or an Xid of a GPU that did not start."""
     named = [event for event in events.cuda_refusals() if event.fields.get("code") not in _OF_ANOTHER_CAUSE]
     named = named or events.cuda_refusals("304", "999", *_MPS)
     xids = reported(events.log.events, "start")
@@ -192,7 +192,7 @@ def cuda_init_failed(events: Events) -> Cause | None:
 
 
 def wsl_misconfigured(events: Events) -> Cause | None:
-    """The driver's libraries or the container toolkit report a problem with WSL."""
+    """Detect a problem with WSL that the driver's libraries or the container toolkit report."""
     wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is also missing without Windows
     named = events.without_later_gpu_use("wsl")
     named = [event for event in named if wsl or not event.fields.get("message", "").startswith("/dev/dxg")]
@@ -208,7 +208,7 @@ def wsl_misconfigured(events: Events) -> Cause | None:
 
 
 def rocm_gpu_unsupported(events: Events) -> Cause | None:
-    """ROCm's calls fail, or the only GPU on the bus is from AMD while CUDA was requested."""
+    """Detect failed ROCm calls, or a bus whose only GPU is from AMD although CUDA was requested."""
     named = events.unresolved("rocm", unsupported=".+")
     others = [event for event in events.without_later_gpu_use("rocm") if event not in named]
     named += [event for event in others if _ROCM_FAILED.search(event.text) and "Memory" not in event.text]

@@ -1,4 +1,4 @@
-"""Query the events of a log by kind and by later events: a warning before a success is ignored."""
+"""Queries for a log's events by kind and by later events: a warning before a success is ignored."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ class Events:
         return [event for event in self.not_withdrawn(Later.GPU_USE) if event.kind in kinds and has_fields(event, fields)]
 
     def not_withdrawn(self, later: Later) -> list[Event]:
-        """Return the events that no such success follows."""
+        """Return the events that are not followed by such a success."""
         if later not in self._standing:
             lasting = [event for _, event in unresolved(self.log)]
             self._standing[later] = lasting if later is Later.TRAINING else _without_later_gpu_use(self.log.events)
@@ -70,7 +70,7 @@ class Events:
         return found if found is not None and found.code == code else None
 
     def cuda_refusals(self, *codes: str) -> list[Event]:
-        """Return failures of CUDA's initialization or later calls with these results; without codes all failures at the start."""
+        """Return CUDA's failures with these results, in its initialization or later; without codes, all in its initialization."""
         refusals = self.without_later_gpu_use("cuinit-failed", "cuda-error")
         return [event for event in refusals if (event.fields.get("code") in codes if codes else event.kind == "cuinit-failed")]
 
@@ -87,19 +87,19 @@ def has_fields(event: Event, fields: Mapping[str, str]) -> bool:
 
 
 def lists_gpus(event: Event) -> bool:
-    """Whether the event is a table or a list of nvidia-smi."""
+    """Whether the event is a table or a list from nvidia-smi."""
     return event.kind == "driver-lists-gpu" or (event.kind == "driver-version" and bool(event.fields.get("cuda")))
 
 
 def uses_gpu(event: Event) -> bool:
-    """Whether a framework has a GPU."""
+    """Whether the event shows that a framework has a GPU."""
     if event.kind == "gpus-listed":
         return event.fields.get("count", "0") != "0"
     return event.kind in ("gpu-created", "xla-device")
 
 
 def lists_no_gpu(event: Event) -> bool:
-    """Whether a framework lists its GPUs and has none."""
+    """Whether the event shows that a framework lists no GPU."""
     return event.kind == "gpus-listed" and event.fields.get("count", "0") == "0"
 
 

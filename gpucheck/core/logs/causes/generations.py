@@ -1,4 +1,4 @@
-"""Causes in a GPU's generation: a program has no kernels for it, because the GPU is too old or too new."""
+"""Causes in a GPU's generation: the GPU is too old or too new, so a program has no kernels for it."""
 
 import re
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class UnsupportedGpu(NamedTuple):
 
 
 def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
-    """Infer it from the program's messages; if they only report a missing kernel, from the GPU's generation."""
+    """Infer the GPU from the program's messages; if they only report a missing kernel, also from the GPU's generation."""
     ignored = events.of("gpu-ignored", reason="capability")
     if ignored:
         fields, failed = ignored[0].fields, not any(uses_gpu(event) for event in events.log.events)
@@ -40,7 +40,7 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     outdated = events.unresolved("ptxas-too-old", target=".+", instead="")
     compiled = events.unresolved("kernels-jit-compiled")
     capability, name = _gpu(events)
-    # The driver compiled a kernel of TensorFlow to none, and it is launched: seen on Blackwell only.
+    # The driver compiled a TensorFlow kernel to nothing, and TensorFlow launched it: seen on Blackwell only.
     for event in events.unresolved("cuda-error", code=_INVALID_HANDLE):
         rejected += [event] if (capability >= _BLACKWELL if capability else "cuLaunchKernel(" in event.text) else []
     worded = all("worded" in event.fields for event in bare)  # by a person
@@ -91,7 +91,7 @@ def _gpu(events: Events) -> tuple[Capability | None, str | None]:
 
 
 def gpu_too_old(events: Events) -> Cause | None:
-    """TensorFlow or PyTorch reports that it ignores the GPU, or a kernel is missing on a GPU of an old generation."""
+    """Detect a GPU that TensorFlow or PyTorch reports as ignored, or an old GPU for which a kernel is missing."""
     gpu = events.infer(infer_unsupported_gpu)
     if gpu is None or not gpu.old:
         return None
@@ -100,7 +100,7 @@ def gpu_too_old(events: Events) -> Cause | None:
 
 
 def gpu_too_new(events: Events) -> Cause | None:
-    """A kernel is missing or PTX is rejected on a GPU that is newer than the program, and training did not continue."""
+    """Detect a GPU newer than the program: a kernel is missing or PTX is rejected, and training did not continue."""
     gpu = events.infer(infer_unsupported_gpu)
     if gpu is None or gpu.old:
         return None

@@ -1,4 +1,4 @@
-"""Causes in the hardware: Xid messages of the kernel, memory errors and links."""
+"""Causes in the hardware: Xid messages of the kernel, memory errors, and links that are down."""
 
 import re
 
@@ -15,7 +15,7 @@ _OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)
 _NVML_LOST = ("8", "10", "11", "15", "16")  # power cables, timeout, interrupts, lost, reset required
 _NVML_NOT_FOUND = "28"
 _NVML_UNKNOWN = "999"  # for a GPU's handle, not for one query: also means "lost"
-# What lines without an Xid ask for; nvidia-smi -q prints the recovery action.
+# The actions that lines without an Xid require; nvidia-smi -q prints the recovery action.
 _ASKS = (
     (r"(?i)recovery action *: *(?:\w+ )?reboot", Action.REBOOT),
     (r"(?i)recovery action *: *drain p2p", Action.DRAIN),
@@ -25,11 +25,11 @@ _ASKS = (
 
 def _addresses(events: list[Event]) -> list[str]:
     found = [device for event in events if (device := address(event))]
-    return list({device.removesuffix(".0"): device for device in found}.values())  # a line may leave out the function
+    return list({device.removesuffix(".0"): device for device in found}.values())  # a line may omit the function
 
 
 def gpu_lost(events: Events) -> Cause | None:
-    """The kernel or NVML reports a lost GPU, or a handle fails while other GPUs respond."""
+    """Detect a lost GPU: the kernel or NVML reports it, or its handle fails while other GPUs respond."""
     reports = reported(events.log.events, "gpu")
     named = [*(event for event, _ in reports), *events.without_later_gpu_use("gpu-lost")]
     firmware = events.without_later_gpu_use("driver-mismatch", reason="firmware")
@@ -46,7 +46,7 @@ def gpu_lost(events: Events) -> Cause | None:
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
     reason = reports[0][1].title if reports else named[0].fields.get("message", named[0].text)
     if action is Action.IGNORE:
-        summary = f"{label} had a fault, after which the driver says that nothing is needed: {short(reason)}."
+        summary = f"{label} had a fault for which the driver requires no action: {short(reason)}."
     else:
         summary = f"{label} no longer {'respond' if len(devices) > 1 else 'responds'}: {short(reason)}."
     kinds = ("gpu-asleep", "gpu-guest") if not reports and events.has("gpu-init-failed") else ()
@@ -62,7 +62,7 @@ def _action(lines: list[Event]) -> Action:
 
 
 def _asked_for(events: Events) -> Cause | None:
-    """The driver requests an action, and no message gives the reason."""
+    """Detect an action that the driver requests, if no message gives the reason."""
     messages = [event for fault in ("memory", "nvlink", "start") for event, _ in reported(events.log.events, fault)]
     explained = set(_addresses(messages))
     wanted = [
@@ -76,12 +76,12 @@ def _asked_for(events: Events) -> Cause | None:
     named = [own.event for own in wanted]
     devices = _addresses(named)
     label = f"The GPU at {devices[0]}" if devices else "A GPU"
-    summary = f"{label} needs a repair; the driver says which: {first.recovery.advice} (Xid {RECOVERY_CHANGED})."
+    summary = f"{label} needs the recovery that the driver requests: {first.recovery.advice} (Xid {RECOVERY_CHANGED})."
     return Cause(summary, named, None, tuple(devices), action=Action.strongest(own.action for own in wanted))
 
 
 def _unknown(events: Events) -> Cause | None:
-    """A message that is not in our table: new, or of no consequence."""
+    """Detect messages that are not in the table: new or harmless ones."""
     named = unknown(events.log.events)
     if not named:
         return None
@@ -92,7 +92,7 @@ def _unknown(events: Events) -> Cause | None:
 
 
 def ecc_errors(events: Events) -> Cause | None:
-    """The kernel, CUDA or a report shows lost data, or a repair that failed or is pending."""
+    """Detect lost data, or a memory repair that failed or is pending, as shown by the kernel, CUDA or a report."""
     reports = reported(events.log.events, "memory")
     lost = [event for event, message in reports if message.severity == "error"]
     lost += events.of("ecc-uncorrectable") + events.cuda_refusals("214", "226")
@@ -126,7 +126,7 @@ def ecc_errors(events: Events) -> Cause | None:
 
 
 def nvlink_down(events: Events) -> Cause | None:
-    """The kernel, CUDA or nvidia-smi reports a link that is down; links recover from Nonfatal Xids by themselves.
+    """Detect a link that the kernel, CUDA or nvidia-smi reports as down; links recover from Nonfatal Xids by themselves.
 
     An NVSwitch also reports errors that affect one program or none: those are warnings.
     """
@@ -147,12 +147,12 @@ def nvlink_down(events: Events) -> Cause | None:
     device = next(iter(_addresses(named)), None)
     which = f"{f'NVLink {link}' if link else 'An NVLink'}{f' of the GPU at {device}' if device else ''}"
     why = reports[0][1].title if reports else short(named[0].text)
-    state = "had a fault, after which the driver says that nothing is needed" if action is Action.IGNORE else "is down"
+    state = "had a fault for which the driver requires no action" if action is Action.IGNORE else "is down"
     return Cause(f"{which} {state}: {why}.", named, None, (device,) if device else (), named=codes(reports), action=action)
 
 
 def training_failed(events: Events) -> Cause | None:
-    """The kernel reports a program's illegal access; with a fault of the GPU this is a consequence."""
+    """Detect a program's illegal access that the kernel reports; if the GPU has a fault, the access is its consequence."""
     decoded = [(event, xid(int(event.fields["code"]))) for event in events.unresolved("xid")]
     own = [(event, message) for event, message in decoded if message and not message.fault and message.code in _OF_PROGRAMS]
     if not own or any(message and message.fault for _, message in decoded):

@@ -1,4 +1,4 @@
-"""Causes of failed imports: a package of another version, a user's file, or a backend that Keras can't use."""
+"""Causes of failed imports: a package in another version, a user's file, or a backend that Keras can't use."""
 
 import re
 
@@ -14,13 +14,13 @@ _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-
 _HIDDEN = r"is not a package|no attribute '__version__'|module 'keras' has no attribute"
 _OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
 _WITH_A_PAGE = r"(?:tensorflow|(?:tf_)?keras|jax|jaxlib|torch)\b"  # a missing package with another code
-# a package that asks for another one, or for another TensorFlow
+# a package that requires another one, or another TensorFlow
 _OTHERS_NEED = r"(?i)TensorFlow Probability requires|please (?:install|upgrade)|reinstall horovod|\bpip install|requires (?:the )?[`'\"]?(?:tensorflow[ _-]\w+|\w+) (?:package|library|version)"
 _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
 
 
 def tensorflow_import_failed(events: Events) -> Cause | None:
-    """An import of TensorFlow, or of a package it needs, failed for a reason without a page."""
+    """Detect a failed import of TensorFlow, or of a package it needs, for a reason that has no page."""
     if own := events.infer(_hiding_file):
         return own
     elsewhere = {event.line for event in events.infer(infer_bypassed_backend)}
@@ -45,7 +45,7 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
 
 
 def _hiding_file(events: Events) -> Cause | None:
-    """A user's file hides an installed module."""
+    """Detect a user's file that hides an installed module."""
     frames = events.unresolved("own-file")
     bare = [event for event in events.unresolved("import-failed") if "has no attribute" in event.text]
     for event in (*events.unresolved("module-hidden"), *bare):
@@ -71,7 +71,7 @@ def _is_ours(event: Event) -> bool:
 
 
 def keras_backend_mismatch(events: Events) -> Cause | None:
-    """Keras reports another backend, or does not support the configured one."""
+    """Detect that Keras reports another backend, or does not support the configured one."""
     unknown = events.unresolved("keras-backend-invalid")
     others = events.of("keras-backend", name="(?!tensorflow$).*")
     absent = events.unresolved("module-missing", module=re.escape(others[0].fields["name"])) if others else []
@@ -92,20 +92,20 @@ def keras_backend_mismatch(events: Events) -> Cause | None:
 
 
 def keras_backend_import_failed(events: Events) -> Cause | None:
-    """JAX, jaxlib and its plug-in for CUDA do not fit each other."""
+    """Detect incompatible versions of JAX, jaxlib and the CUDA plug-in."""
     named = events.unresolved("jax-versions") + _versions_of_plugin(events)
     if not named:
         return None
     shown = {"reason": "version"} if events.has("jax-cuda-plugin") else {}
-    return Cause(f"The versions of JAX and its parts do not fit each other: {short(named[0].text)}.", named, named=shown)
+    return Cause(f"The versions of JAX and its parts are incompatible: {short(named[0].text)}.", named, named=shown)
 
 
 def tpu_version_mismatch(events: Events) -> Cause | None:
-    """The interface of libtpu has another version than the framework expects."""
+    """Detect a libtpu whose interface version differs from the one that the framework expects."""
     named = [event for event in events.unresolved("tpu-failed", reason="version") if event not in _versions_of_plugin(events)]
     return Cause(f"The framework and libtpu are incompatible: {short(named[0].text)}.", named) if named else None
 
 
 def _versions_of_plugin(events: Events) -> list[Event]:
-    """Return lines on the interface of plug-ins, in a log in which JAX loads one for CUDA."""
+    """Return the lines about the plug-in interface, if JAX loads a CUDA plug-in in this log."""
     return events.unresolved("tpu-failed", reason="version", message=".*PJRT.*") if events.has("jax-cuda-plugin") else []

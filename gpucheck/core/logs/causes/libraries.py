@@ -23,10 +23,10 @@ _TOOLKIT = r"(?i:/cuda[-/])(\d+)\.\d"
 _ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$|\.dll not found"
 _OF_A_FRAMEWORK = r"(?i)^lib(?:torch|c10)|torch|jaxlib|xla"
 _SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])"
-# The C++ library of another folder than the system's, which is too old for its caller
+# A C++ library outside the system's folders that is too old for its caller
 _FOREIGN_STDLIB = re.compile(
     r"(?<![\w/.-])(?!(?:/usr)?/lib(?:64|/[\w-]+-linux-gnu)?/lib)\S*/libstdc\+\+\.so\S*: version [`'](?:GLIBCXX|CXXABI)_"
-    # a copy that has the version, but not all of it
+    # a copy that has the version, but not all of its symbols
     r"|undefined symbol: \S+,? version (?:GLIBCXX|CXXABI)_"
 )
 _CONVOLUTION_OF_TENSORFLOW = r'^(?!.*(?:JaxRuntimeError|XlaRuntimeError|op_name="jit\()).*%cudnn-conv'
@@ -45,7 +45,7 @@ class _Signs:
         self.no_runtime = events.without_later_gpu_use("cuda-runtime-unavailable")
         self.missing = [event for event in events.without_later_gpu_use("library-missing") if _is_absent(event)]
         self.conflicts = [event for event in events.without_later_gpu_use("symbol-missing") if is_conflict(event)]
-        if self.missing:  # missing symbols follow from it
+        if self.missing:  # that explains the missing symbols
             self.conflicts = [event for event in self.conflicts if values([event], "file", "library")]
         lines = [event.line for event in (*self.missing, *self.conflicts)]
         raised = events.of("traceback", "import-failed", "killed", "autotuner-failed")
@@ -60,7 +60,7 @@ class _Signs:
 def _library_failure(events: Events) -> dict[str, Cause]:
     """Return the one cause that the log shows, by its code; empty if no library is missing, or CUDA has no GPU anyway."""
     if events.of("watched", code="cuda-libraries-.*|cuda-version-mismatch|cudnn-missing|library-path-conflict"):
-        return {}  # Watch examined the machine, and named the cause
+        return {}  # Watch examined the machine, and reported the cause
     signs = _Signs(events)
     if signs.conflicts:
         return {"library-path-conflict": Cause(sentence(_CONFLICT, signs.conflicts[:1]), signs.conflicts, Severity.ERROR)}
@@ -75,7 +75,7 @@ def _library_failure(events: Events) -> dict[str, Cause]:
 
 
 def _named_in_python(events: Events) -> dict[str, Cause]:
-    """A framework reports it, and the loader reports no missing file."""
+    """Return the cause that a framework reports, if the loader reports no missing file."""
     # it failed for another reason
     tried = events.without_later_gpu_use("cudnn-failed", "cudnn-version-mismatch", "out-of-memory")
     if not tried and (absent := events.without_later_gpu_use("cudnn-absent")):
@@ -86,7 +86,7 @@ def _named_in_python(events: Events) -> dict[str, Cause]:
 
 
 def _missing(events: Events, signs: _Signs) -> dict[str, Cause]:
-    """The loader reports missing files, or TensorFlow skipped its GPUs."""
+    """Return the cause if the loader reports missing files, or TensorFlow skipped its GPUs."""
     names = values(signs.missing, "soname")
     lines = [*signs.missing[:3], *signs.given_up[:1], *([] if signs.missing else signs.no_runtime[:1])]
     opened = values(events.of("library-opened"), "soname")
@@ -177,32 +177,32 @@ def _major(soname: str) -> int | None:
 
 
 def cuda_libraries_missing(events: Events) -> Cause | None:
-    """The loader or TensorFlow reports it. The CUDA runtime alone is also missing on every machine without a GPU."""
+    """Detect missing CUDA libraries. If only the CUDA runtime is missing, the machine may have no GPU at all."""
     return events.infer(_library_failure).get("cuda-libraries-missing")
 
 
 def cuda_libraries_unreachable(events: Events) -> Cause | None:
-    """pip installed the libraries, or others of the same folder were opened, but the loader does not find them."""
+    """Detect libraries that pip installed, or whose folder has others that were opened, but that the loader does not find."""
     return events.infer(_library_failure).get("cuda-libraries-unreachable")
 
 
 def cuda_version_mismatch(events: Events) -> Cause | None:
-    """A program needs the libraries of one CUDA version, but those of another are installed."""
+    """Detect a program that needs the libraries of one CUDA version, while those of another are installed."""
     return events.infer(_library_failure).get("cuda-version-mismatch")
 
 
 def library_path_conflict(events: Events) -> Cause | None:
-    """The loaded copy lacks a symbol or a version that its caller was built with."""
+    """Detect a loaded copy that lacks a symbol or a version that its caller was built with."""
     return events.infer(_library_failure).get("library-path-conflict")
 
 
 def cudnn_missing(events: Events) -> Cause | None:
-    """Only cuDNN, or a part of it, is missing, or TensorFlow found none that it can use."""
+    """Detect that only cuDNN, or a part of it, is missing, or that TensorFlow found none that it can use."""
     return events.infer(_library_failure).get("cudnn-missing")
 
 
 def libdevice_missing(events: Events) -> Cause | None:
-    """XLA reports it; its first message is only a warning, after which many programs still work."""
+    """Detect that XLA misses libdevice; its first message is only a warning, after which many programs still work."""
     ptxas = {event.line + 1 for event in events.of("ptxas-missing")}
     missing = [event for event in events.unresolved("libdevice-missing") if not _searched_for_ptxas(event, ptxas)]
     if not missing:
@@ -227,7 +227,7 @@ def _too_old(reads: Mapping[str, str]) -> str:
 
 
 def cudnn_version_mismatch(events: Events) -> Cause | None:
-    """XLA finds no way to run a convolution with this cuDNN, of which no part is missing."""
+    """Detect a cuDNN with which XLA can't run a convolution, although no part of it is missing."""
     failed = [event for event in events.unresolved("autotuner-failed") if re.search(_CONVOLUTION_OF_TENSORFLOW, event.text)]
     if not failed or events.has("library-missing", "library-corrupt", "cudnn-failed", "cudnn-absent"):
         return None
@@ -240,7 +240,7 @@ def cudnn_version_mismatch(events: Events) -> Cause | None:
 
 
 def ptxas_missing(events: Events) -> Cause | None:
-    """XLA can't run ptxas, or only one too old for its PTX. Usually the driver compiles instead, more slowly."""
+    """Detect a ptxas that XLA can't run, or that is too old for its PTX. Usually the driver compiles instead, more slowly."""
     missing = events.of("ptxas-missing")
     refused = events.unresolved("ptxas-too-old")
     old = [event for event in refused if event.fields.keys() & {"needed", "buggy", "instead"}]

@@ -1,4 +1,4 @@
-"""Causes in the machine that a single line names. ``cause.py`` documents the syntax of rows."""
+"""Causes in the machine that a single line identifies. ``cause.py`` documents the syntax of rows."""
 
 from gpucheck.core.logs.causes.cause import Match, Row, always, refused, until_gpu_use
 from gpucheck.core.model import Action, Severity
@@ -12,7 +12,7 @@ ROWS = (
     # -- CUDA's start --
     until_gpu_use(
         "compute-mode-exclusive",
-        "CUDA was refused a GPU as busy or unavailable (error 46): [its compute mode {mode}|usually its compute mode] allows one process or none.",
+        "CUDA reports a GPU as busy or unavailable (error 46): [its compute mode {mode}|usually its compute mode] allows one process or none.",
         *refused("46"),
         beside="compute-mode",
     ),
@@ -146,7 +146,7 @@ ROWS = (
     ),
     always(
         "pcie-link-degraded",
-        "[The PCIe link of {device}|A PCIe link] has {width} lanes[ of {width_max}|, fewer than it could].",
+        "[The PCIe link of {device}|A PCIe link] has {width} lanes[ of {width_max}|, fewer than it supports].",
         Match("pcie-limited"),
         action=Action.IGNORE,
     ),

@@ -1,4 +1,4 @@
-"""Causes in memory of the GPU or the host: exhausted by the program, or in use before it started."""
+"""Causes in GPU or host memory: exhausted by the program, or in use before it started."""
 
 import re
 
@@ -14,26 +14,26 @@ KERNEL_FAULTS = "700|710|714|715|716|717|718|719"
 _TOO_LITTLE_MB = 256  # all GPUs that TensorFlow supports have more, so the rest is in use
 _ENOUGH = 2 << 30  # bytes, for any library to start
 _LARGE_MB = 1024  # processes with less are desktop programs
-_INTEGRATED = re.compile(r"\b(?:Tegra|Xavier|Orin|Thor)\b")  # their memory is the host's, which files and a desktop use, too
+_INTEGRATED = re.compile(r"\b(?:Tegra|Xavier|Orin|Thor)\b")  # their memory is the host's, which files and a desktop also use
 _OOM = re.compile(r"OOM when allocating .*?(?= on /job:| by allocator|$)")
 _REJECTED = re.compile("_(?:BAD_PARAM|INVALID_VALUE)$")  # a call of a library that has started
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
-# The status of a shell or a container whose program ended by SIGKILL, and mpirun's message: whoever sent the signal
+# The status of a shell or container whose program was killed by SIGKILL, and mpirun's message, whoever sent the signal
 _STATUS = re.compile(r"\b137\b|exited on signal 9")
 
 
 def is_kernel_fault(event: Event) -> bool:
-    """Whether a kernel had an illegal access, after which every call fails."""
+    """Whether a kernel made an illegal access, after which every call fails."""
     return event.kind == "cuda-error" and re.fullmatch(KERNEL_FAULTS, event.fields.get("code", "")) is not None
 
 
 def gpu_memory_exhausted(events: Events) -> Cause | None:
-    """An allocation on the device failed, and no retry succeeded."""
+    """Detect an allocation on the device that failed, and whose retries failed."""
     failed = [event for event in events.unresolved("out-of-memory") if not of_host(event)]
     if not failed and not any(of_host(event) for event in events.of("out-of-memory", "allocator-dump")):
         # without the allocator's name it may be host memory
         failed = [event for event in events.unresolved("allocator-dump") if not of_host(event)]
-    if events.has("open-files-limit"):  # TensorFlow has the same name for it
+    if events.has("open-files-limit"):  # TensorFlow reports it under the same name
         failed = [event for event in failed if event.fields]
     if events.has("nvml-failed", "driver-mismatch"):  # the cause of PyTorch's assertion
         failed = [event for event in failed if "NVML_SUCCESS" not in event.text]
@@ -53,13 +53,13 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
 
 
 def _is_reservation(event: Event, events: Events) -> bool:
-    """Whether TensorFlow tried to take more than the free memory at its start, as it does on some GPUs; it then takes less."""
+    """Whether TensorFlow tried to reserve more than the free memory at startup, as it does on some GPUs; then it reserves less."""
     free = [byte_count(other.fields["free"]) or 0 for other in events.of("gpu-memory")]
     return "from device" in event.text and bool(free) and int(event.fields.get("bytes", "0")) > max(free)
 
 
 def host_memory_exhausted(events: Events) -> Cause | None:
-    """An allocation in main memory failed, or the program was killed because memory ran out."""
+    """Detect a failed allocation in main memory, or a program that was killed because memory ran out."""
     failed = events.unresolved("host-out-of-memory", "out-of-memory", "allocator-dump", "killed")
     failed = [event for event in failed if _on_host(event)]
     if not failed:
@@ -78,7 +78,7 @@ def host_memory_exhausted(events: Events) -> Cause | None:
 
 
 def _short_of_memory(events: Events) -> bool:
-    """Whether a line of the log, even one that ended nothing, reports that main memory is short."""
+    """Whether a line of the log reports that main memory is short, even if nothing failed."""
     allocations = events.of("host-out-of-memory", "out-of-memory", "allocator-dump")
     return any(of_host(event) for event in allocations) or any("system memory" in event.text for event in events.log.harmless)
 
@@ -90,7 +90,7 @@ def _on_host(event: Event) -> bool:
 
 
 def gpu_memory_held_by_others(events: Events) -> Cause | None:
-    """The GPU was full before the program started: no context could be created, or other processes are listed."""
+    """Detect a GPU that was full before the program started: no context could be created, or other processes are listed."""
     failed = [event for event in events.unresolved("out-of-memory") if not of_host(event)]
     failed += events.unresolved("cublas-failed", "cudnn-failed", "gpu-memory-full")
     given = any(int(size) >= _TOO_LITTLE_MB for size in values(events.of("gpu-created"), "memory_mb") if size.isdecimal())
@@ -124,18 +124,18 @@ def _is_taken(event: Event) -> bool:
 
 
 def _is_large(event: Event) -> bool:
-    """Whether it is a compute process in nvidia-smi's table, which on some boards has no total memory."""
+    """Whether it is a large compute process in nvidia-smi's table, which on some boards does not show the total memory."""
     fields = event.fields
     return event.kind == "gpu-process" and "C" in fields.get("type", "") and int(fields.get("memory_mb", "0")) >= _LARGE_MB
 
 
 def cublas_init_failed(events: Events) -> Cause | None:
-    """cuBLAS needs memory outside TensorFlow's pool, and none was free."""
+    """Detect a failed start of cuBLAS: it needs memory outside TensorFlow's pool, and none was free."""
     return _library_did_not_start(events, "cuBLAS", "cublas-failed")
 
 
 def cudnn_init_failed(events: Events) -> Cause | None:
-    """cuDNN needs memory outside TensorFlow's pool, and none was free."""
+    """Detect a failed start of cuDNN: it needs memory outside TensorFlow's pool, and none was free."""
     return _library_did_not_start(events, "cuDNN", "cudnn-failed")
 
 

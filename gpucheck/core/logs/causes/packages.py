@@ -1,4 +1,4 @@
-"""Causes in installation: pip has no package for this Python or platform, or it is in another environment."""
+"""Causes in installation: pip has no package for this Python or platform, or the package is in another environment."""
 
 import re
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class RefusedPackage(NamedTuple):
 
 
 def infer_refused_package(events: Events) -> RefusedPackage | None:
-    """Return the first refused package that gpucheck knows, and why; None if the index could not be reached."""
+    """Return the first refused package that a rule is about, and why; None if the index could not be reached."""
     refused = events.unresolved("pip-no-matching-distribution", "pip-python-mismatch", "pip-wheel-unsupported")
     ours = [event for event in refused if re.match(_OURS, _package(event)) or event.kind == "pip-wheel-unsupported"]
     ours = [event for event in ours if event.fields.get("available") != _PLACEHOLDER]
@@ -122,7 +122,7 @@ def _no_gpu_found(events: Events) -> list[Event]:
 
 
 def python_unsupported(events: Events) -> Cause | None:
-    """pip has no package for this Python: it reports that, or offers none or other versions than requested."""
+    """Detect that pip has no package for this Python: it reports that, offers none, or offers only other versions."""
     refused = events.inferred(infer_refused_package, "python-unsupported")
     if refused is None:
         return _python_of_form(events) if events.infer(infer_refused_package) is None else None
@@ -136,7 +136,7 @@ def python_unsupported(events: Events) -> Cause | None:
 
 
 def _python_of_form(events: Events) -> Cause | None:
-    """A form's versions of Python and TensorFlow do not match, and TensorFlow can't be imported."""
+    """Detect a form whose versions of Python and TensorFlow do not match, if TensorFlow can't be imported."""
     form = events.infer(infer_form)
     missing = events.unresolved("module-missing", module=r"tensorflow(\..*)?")
     if not missing or form.python is None:
@@ -152,7 +152,7 @@ def _python_of_form(events: Events) -> Cause | None:
 
 
 def platform_unsupported(events: Events) -> Cause | None:
-    """The C library is too old or of another kind, or pip has no package for this machine."""
+    """Detect a C library that is too old or of another kind, or a machine for which pip has no package."""
     refused = events.inferred(infer_refused_package, "platform-unsupported")
     if refused is None:
         return None
@@ -163,7 +163,7 @@ def platform_unsupported(events: Events) -> Cause | None:
 
 
 def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
-    """pip reports that the release does not exist."""
+    """Detect a release of tensorflow-gpu that does not exist, as pip reports."""
     refused = events.inferred(infer_refused_package, "tensorflow-gpu-package-removed")
     if refused is None:
         return None
@@ -172,7 +172,7 @@ def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
 
 
 def macos_no_cuda(events: Events) -> Cause | None:
-    """A program requests CUDA on a Mac."""
+    """Detect a program that requests CUDA on a Mac."""
     form, refused = events.infer(infer_form), events.inferred(infer_refused_package, "macos-no-cuda")
     mac = events.without_later_gpu_use("macos") or (form.events[:1] if form.os == "macos" else [])
     asked = events.without_later_gpu_use("cpu-build", "cuinit-failed", "driver-absent", "gpus-listed", "cuda-drivers-not-found")
@@ -186,7 +186,7 @@ def macos_no_cuda(events: Events) -> Cause | None:
 
 
 def windows_native_unsupported(events: Events) -> Cause | None:
-    """TensorFlow reports it; or it has no GPU on Windows without a missing library; or pip has no package for Windows."""
+    """Detect native Windows: TensorFlow reports it, finds no GPU though no library is missing, or pip has no package for it."""
     refused = events.inferred(infer_refused_package, "windows-native-unsupported")
     lines = events.without_later_gpu_use("windows-native") or (refused.events if refused else _on_windows(events))
     if not lines:
@@ -212,7 +212,7 @@ def _on_windows(events: Events) -> list[Event]:
 
 
 def tensorflow_not_installed(events: Events) -> Cause | None:
-    """Python reports it for the package itself, not a part of it, or pip for another environment."""
+    """Detect a missing TensorFlow: Python reports it for the package, not a part of it, or pip for another environment."""
     missing = events.unresolved("module-missing", module="tensorflow")
     if not missing or events.infer(infer_bypassed_backend):
         return None
@@ -220,7 +220,7 @@ def tensorflow_not_installed(events: Events) -> Cause | None:
 
 
 def wrong_environment(events: Events) -> Cause | None:
-    """pip reports TensorFlow as installed, but Python does not find it: they belong to different environments."""
+    """Detect that pip reports TensorFlow as installed but Python does not find it: their environments differ."""
     missing = events.unresolved("module-missing", module="tensorflow")
     installed = events.of("package-installed")
     if not missing or not installed:

@@ -1,4 +1,4 @@
-"""Causes in packages and programs that a single line names. ``cause.py`` documents the syntax of rows."""
+"""Causes in packages and programs that a single line identifies. ``cause.py`` documents the syntax of rows."""
 
 from gpucheck.core.compat import removed
 from gpucheck.core.logs.causes.cause import Match, Row, always, until_gpu_use
@@ -10,10 +10,10 @@ ERROR, WARNING = Severity.ERROR, Severity.WARNING
 _CLASH = "{package}[ {version}] needs {needs}, but pip installed {found}."  # of two packages
 _NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVIDIA GPU."
 _NOT_FINITE = "The training {metric|loss} became {value|NaN}[ in epoch {epoch}][ at step {step}]."
-_LACKING = "TensorFlow ended: this CPU lacks instructions that it was built to use[ ({instructions})]."
+_LACKING = "TensorFlow ended: this CPU lacks instructions that this build of TensorFlow uses[ ({instructions})]."
 _ILLEGAL = "The program ended: it used an instruction that this CPU does not have, and TensorFlow for x86-64 needs AVX."
 
-# Diagnoses that gpucheck.keras.Watch reports during training; the last seven if it trains on the CPU beside a GPU. A loss has rows of its own.
+# Diagnoses that gpucheck.keras.Watch reports during training; the last seven if it trains on the CPU despite a GPU. A loss has its own rows.
 _WATCHED = """
 input-pipeline-bound gpu-throttled gpu-lost driver-unresponsive replica-count-mismatch host-memory-exhausted gpus-not-listed
 cpu-fallback cuda-libraries-unreachable cuda-libraries-missing cuda-version-mismatch cudnn-missing library-path-conflict
@@ -73,7 +73,7 @@ ROWS = (
     until_gpu_use("tensorflow-cpu-build", _NO_GPU_CODE.format("TensorFlow"), Match("cpu-build", package="(?!jaxlib).*")),
     Row(
         "keras-version-conflict",
-        "This program or package does not fit the installed Keras: {text}.",
+        "This program or package is incompatible with the installed Keras: {text}.",
         Match("keras-version-conflict", "^(?!.*is not a package)"),
     ),
     # the last two were included in Keras 2 only
@@ -106,7 +106,7 @@ ROWS = (
     ),
     Row(
         "tensorflow-not-installed",
-        "pip does not install into the Python of this system, which the system's own package manager manages: an environment is needed.",
+        "pip refuses to install into this system's Python, which belongs to the system's package manager: an environment is needed.",
         Match("pip-system-python"),
     ),
     Row("tensorflow-import-failed", _LACKING, Match("cpu-instructions-missing")),

@@ -1,7 +1,7 @@
-"""Infer from several lines why CUDA failed to initialize, if no single line names the cause.
+"""The reason why CUDA failed to initialize, inferred from several lines if no single line identifies it.
 
-TensorFlow, PyTorch and JAX print similar messages without a GPU, a driver or a device file, and if the GPU is hidden. Other
-lines distinguish these cases: the version of the kernel module if it responded, signs of a container, the names of GPUs.
+TensorFlow, PyTorch and JAX print similar messages if the GPU, the driver or a device file is missing, and if the GPU is hidden.
+Other lines distinguish these cases: the version of the kernel module if it responded, signs of a container, the names of GPUs.
 """
 
 import re
@@ -15,7 +15,7 @@ from gpucheck.core.logs.log import ENDS
 NO_DEVICE, NO_LIBRARY, OPERATING_SYSTEM, STUB, UNKNOWN = "100", "303", "304", "34", "999"
 NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = "12", "28", "999"
 
-# These lines name the cause (as do some NVML results), so nothing else is inferred.
+# These lines identify the cause (as do some NVML results), so nothing else is inferred.
 _DIRECT = (
     "driver-mismatch",
     "driver-too-old",
@@ -48,7 +48,7 @@ class StartupFailure(NamedTuple):
 
     code: str  # of the rule
     events: list[Event]  # the lines that show it
-    wanted: bool  # whether anything in the log expects a GPU: a machine without one may be intended
+    wanted: bool  # whether anything in the log expects a GPU; if not, a machine without one may be intended
     kernel: str | None  # version of the loaded kernel module
     host: str | None  # name of the container
     result: str | None  # the result of cuInit
@@ -84,7 +84,7 @@ class _Signs:
 
 
 def infer_startup_failure(events: Events) -> StartupFailure | None:
-    """Return the cause inferred from the whole log; None if a line names one, or the initialization did not fail."""
+    """Return the cause inferred from the whole log; None if a line identifies one, or the initialization did not fail."""
     signs = _Signs(events)
     if not (signs.lines or signs.kernel_absent) or _is_named(events, signs) or _on_tpu(events, signs):
         return None
@@ -125,10 +125,10 @@ def _code(events: Events, signs: _Signs) -> tuple[str | None, list[Event]]:
 
 
 def _code_outside(signs: _Signs) -> tuple[str | None, list[Event]]:
-    """Return the same outside containers without a kernel module that responds."""
+    """Return the same for a log from outside containers in which no kernel module responded."""
     if signs.result == UNKNOWN or not signs.lines:
         return "driver-not-loaded", []
-    if signs.result == STUB:  # an image's own library, with nothing below it
+    if signs.result == STUB:  # an image's own library, without a driver below it
         return "driver-missing" if signs.no_driver else "container-without-gpu" if signs.kernel_absent else None, []
     if signs.on_bus and not (signs.no_driver or signs.no_library or signs.not_found or signs.result == NO_LIBRARY):
         return "driver-not-loaded", signs.on_bus
@@ -202,7 +202,7 @@ def _on_tpu(events: Events, signs: _Signs) -> bool:
 
 
 def _is_named(events: Events, signs: _Signs) -> bool:
-    """Whether a line names a cause."""
+    """Whether a line identifies a cause."""
     indirect = list(signs.no_nodes)
     if signs.no_library or signs.no_driver or signs.kernel_absent:
         # CUDA's runtime reports "too old" also without a driver, but then prints no version

@@ -17,7 +17,7 @@ _CRASHES = "SIGSEGV|SIGABRT|SIGBUS|SIGFPE"
 
 
 def loss_not_falling(events: Events) -> Cause | None:
-    """A user reports it, or epochs end with the loss and accuracy of a guess. Both may be intended."""
+    """Detect a model that does not learn: a user reports it, or epochs end with a guess's loss and accuracy. Both may be intended."""
     guesses = events.of("loss-at-chance")
     last = events.of("loss-at-chance", "training-progress")[-1:]
     if len(guesses) < _MANY_EPOCHS or guesses[-1].line != last[0].line:
@@ -28,7 +28,7 @@ def loss_not_falling(events: Events) -> Cause | None:
 
 
 def input_pipeline_bound(events: Events) -> Cause | None:
-    """A shuffle buffer takes long to fill, or is refilled in every epoch, while training waits."""
+    """Detect a shuffle buffer that takes long to fill, or is refilled in every epoch, while training waits."""
     fills: list[list[Event]] = []
     for event in events.of("shuffle-buffer-filling", "training-progress"):
         if event.kind == "training-progress":
@@ -59,7 +59,7 @@ def _goes_on(before: Event, event: Event) -> bool:
 
 
 def training_crashed(events: Events) -> Cause | None:
-    """A crash in native code. It is checked last: it is reported only if the log has no other cause."""
+    """Detect a crash in native code. This is checked last, and reported only if the log has no other cause."""
     crashed = events.unresolved("killed", signal=_CRASHES)
     if not crashed:
         return None
@@ -75,7 +75,7 @@ def training_crashed(events: Events) -> Cause | None:
 
 
 def worker_unreachable(events: Events) -> Cause | None:
-    """A worker can't listen, or does not respond; other programs use gRPC, too."""
+    """Detect a worker that can't listen, or does not respond; other programs use gRPC, too."""
     on_tpu, clustered = events.log.of_tpu, events.has("cluster-named")
     others = [event for event in events.of("worker-unreachable") if on_tpu or ("needs" in event.fields and not clustered)]
     failed = events.unresolved("worker-unreachable", "worker-address-in-use")
@@ -91,7 +91,7 @@ def worker_unreachable(events: Events) -> Cause | None:
 
 
 def tpu_unreachable(events: Events) -> Cause | None:
-    """A program on a TPU could not connect, and no line gives details."""
+    """Detect a program on a TPU that could not connect, if no line gives details."""
     failed = events.unresolved("worker-unreachable", needs="")
     if not failed or not events.log.of_tpu or events.has("tpu-failed"):
         return None
@@ -99,7 +99,7 @@ def tpu_unreachable(events: Events) -> Cause | None:
 
 
 def multi_worker_fit_unsupported(events: Events) -> Cause | None:
-    """Keras tried to convert values of replicas."""
+    """Detect that Keras tried to convert values of replicas."""
     clustered = events.has("cluster-named")
     failed = [event for event in events.unresolved("multi-worker-fit-unsupported") if clustered or "needs" not in event.fields]
     if not failed:
@@ -109,7 +109,7 @@ def multi_worker_fit_unsupported(events: Events) -> Cause | None:
 
 
 def peer_access_unavailable(events: Events) -> Cause | None:
-    """Peer access failed, which may have stopped training, or NCCL does not use it."""
+    """Detect that peer access failed, which may have stopped training, or that NCCL does not use it."""
     if refused := events.unresolved("peer-access-unavailable"):
         stopped = events.unresolved("nccl-failed", "cuda-error", "traceback")
         summary = f"Peer access between GPUs is refused: {short(refused[0].text)}."
@@ -122,7 +122,7 @@ def peer_access_unavailable(events: Events) -> Cause | None:
 
 
 def replica_count_mismatch(events: Events) -> Cause | None:
-    """A strategy uses devices that TensorFlow does not have, or has fewer replicas than GPUs were created."""
+    """Detect a strategy that uses devices TensorFlow does not have, or that has fewer replicas than GPUs were created."""
     created = {event.fields["device"]: event for event in events.of("gpu-created") if event.fields.get("device")}
     for event in events.unresolved("strategy-device-invisible"):
         missing = [name for name in event.fields["devices"].split(",") if name not in created]

@@ -44,18 +44,18 @@ _REPEAT = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[*+]|(?<=\d),(?=\})")  # s
 
 @cache
 def compiled(regex: str) -> "re.Pattern[str]":
-    """The compiled regex with a limit on every repeat, without which a long repetition takes quadratic time."""
+    """Return the compiled regex with a limit on every repeat, without which a long repetition takes quadratic time."""
     return re.compile(bounded(regex))
 
 
 def bounded(regex: str) -> str:
-    """The regex with a limit on every repeat."""
+    """Return the regex with a limit on every repeat."""
     most = {"*": f"{{0,{_LONGEST_REPEAT}}}", "+": f"{{1,{_LONGEST_REPEAT}}}", ",": f",{_LONGEST_REPEAT}"}
     return _REPEAT.sub(lambda sign: most.get(sign[0], sign[0]), regex)
 
 
 class Pattern(NamedTuple):
-    """One kind of line. In a topic, the more specific pattern of a kind comes first, because a line gives one event per kind."""
+    """One kind of line. In a topic, the more specific pattern of a kind comes first, because a line yields one event per kind."""
 
     kind: str
     literals: tuple[str, ...]  # lower case, plain: the regex is only tried on lines with one of them
@@ -73,7 +73,7 @@ class Pattern(NamedTuple):
         return (self.regex, *filter(None, [self.unless]), *(regex for _, _, regex in self.where))
 
     def fields(self, match: "re.Match[str]") -> dict[str, str] | None:
-        """The event's fields; None if the match is not an event."""
+        """Return the event's fields; None if the match is not an event."""
         if self.unless and _matches(self.unless, match):
             return None
         values = self.convert(match)
@@ -90,7 +90,7 @@ def _matches(regex: str, match: "re.Match[str]") -> bool:
 
 
 def load(topics: Iterable[str] = TOPICS) -> tuple[Pattern, ...]:
-    """All patterns of these topics."""
+    """Return all patterns of these topics."""
     common: dict[str, str] = {}
     list(_read("common", common))
     return tuple(pattern for topic in topics for pattern in _read(topic, dict(common)))
@@ -109,7 +109,7 @@ def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
 
 
 def _pattern(kind: str, literals: tuple[str, ...], lines: list[str]) -> Pattern:
-    """The pattern of a block."""
+    """Return the pattern of a block."""
     pattern, cure = Pattern(kind, literals, ""), ""
     for line in lines:
         if line.startswith("=> "):

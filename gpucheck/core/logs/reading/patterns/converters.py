@@ -89,14 +89,14 @@ def strategy(match: Match) -> dict[str, str] | None:
 
 
 def requested_gpus(match: Match) -> dict[str, str] | None:
-    """Return ``asked`` and ``count``; None without any GPU, or with all of them: they have other causes."""
+    """Return ``asked`` and ``count``; None for no GPU or for all of them, which have other causes."""
     asked = match["count"] or str(len(re.findall(r"\d+", match["wanted"])))
     available = len(re.findall(r"(?<!xla_)gpu:\d+|(?<![\w:])\d+", match["found"]))
     return {"asked": asked, "count": str(available)} if 0 < available < int(asked) else None
 
 
 def invisible_gpus(match: Match) -> dict[str, str] | None:
-    """Return ``devices``, the lowest first, without those of a cluster's jobs, which only have another name here."""
+    """Return ``devices``, the lowest first, without those of a cluster's jobs, whose names merely differ here."""
     numbers = re.findall(r"(?:^|,)(?:/job:localhost)?(?:/(?:replica|task):\d+)*/device:GPU:(\d+)", match["devices"])
     return {"devices": ",".join(f"GPU:{number}" for number in sorted(map(int, numbers)))} if numbers else None
 
@@ -281,7 +281,7 @@ def at_chance(match: Match) -> dict[str, str] | None:
 
 # -- the system, as users write it --
 
-_SYSTEMS = {  # the first match counts
+_SYSTEMS = {  # the first match is used
     "wsl": r"\bWSL ?[12]?\b|Windows Subsystem for Linux|microsoft-standard",
     "windows": r"\bWindows\b|\bWin ?(?:7|8|10|11)\b|\bwin32\b",
     "macos": r"\bmac ?OS\b|\bOS ?X\b|\bDarwin\b|\bMac(?:Book)?\b",

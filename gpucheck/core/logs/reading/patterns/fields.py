@@ -17,13 +17,13 @@ _GROUP = re.compile(r"\{(\w+)\}")
 
 
 def named(match: "re.Match[str]") -> dict[str, str]:
-    """The named groups that matched, trimmed; ``name2`` and ``name3`` are alternatives of ``name``."""
+    """Return the named groups that matched, trimmed; ``name2`` and ``name3`` are alternatives of ``name``."""
     values = ((name, _trimmed(value)) for name, value in match.groupdict().items() if value is not None)
     return {name.rstrip("0123456789"): value[:_LONGEST] for name, value in values if value}
 
 
 def _trimmed(value: str) -> str:
-    """The value without surrounding quotation marks; paired marks of its first and last word stay."""
+    """Return the value without surrounding quotation marks; paired marks of its first and last word stay."""
     bare = value.strip(" \t'\"`,;")
     if not bare:
         return bare
@@ -40,27 +40,27 @@ def _trimmed(value: str) -> str:
 
 
 def lowered(fields: Mapping[str, str]) -> dict[str, str]:
-    """The fields in lower case."""
+    """Return the fields in lower case."""
     return {name: value.lower() for name, value in fields.items()}
 
 
 def file_names(fields: Mapping[str, str]) -> dict[str, str]:
-    """The fields with paths replaced by file names."""
+    """Return the fields with paths replaced by file names."""
     return {name: file_name(value) if name in _FILES else value for name, value in fields.items()}
 
 
 def file_name(path: str) -> str:
-    """``/usr/lib/libcudnn.so.8`` -> ``libcudnn.so.8``."""
+    """Return the name of the file: ``/usr/lib/libcudnn.so.8`` -> ``libcudnn.so.8``."""
     return path.replace("\\", "/").rpartition("/")[2].strip("'\"`;,: ")
 
 
 def replaced(fields: Mapping[str, str], words: Mapping[str, str]) -> dict[str, str]:
-    """The fields with values replaced by ``words``, ignoring case."""
+    """Return the fields with values replaced by ``words``, ignoring case."""
     return {name: words.get(value.lower(), value) for name, value in fields.items()}
 
 
 def with_constants(fields: Mapping[str, str], constants: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The fields, with constants for those without a value.
+    """Return the fields, with constants for those without a value.
 
     A constant may contain fields, which are then removed: ``with_constants({"number": "1"}, [("device", "GPU:{number}")])``
     -> ``{"device": "GPU:1"}``.
