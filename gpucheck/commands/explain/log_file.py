@@ -1,4 +1,4 @@
-"""The lines of a log that a user names: read up to a size and a deadline, decompressed if needed, refused if it is not text."""
+"""The lines of a log that a user specifies: read up to a size and a deadline, decompressed if needed, refused if not text."""
 
 import contextlib
 import errno
@@ -87,7 +87,7 @@ class Limited(io.RawIOBase):
 
 
 def opened(path: str, until: float) -> Limited:
-    """Open a file, pipe or device that a user names, or standard input ("-").
+    """Open a file, pipe or device that a user specifies, or standard input ("-").
 
     Raises:
         OSError: it can't be opened, its file system did not respond, or the pipe has no writer.

@@ -1,4 +1,4 @@
-"""Query libcuda directly: initialise it, and count and describe its devices. No context is created.
+"""Direct queries to libcuda: initialise it, and count and describe its devices. No context is created.
 
 Numbers of functions and attributes: cuda.h.
 """
@@ -58,7 +58,7 @@ def run(reporter: Reporter, task: CudaTask) -> None:
 
 
 def _failure(cuda: Any, result: int) -> Failure:
-    """The failure that a CUresult means; an empty one for 0."""
+    """Return the failure that a CUresult stands for; an empty one for 0."""
     if result == 0:
         return Failure()
     text = ctypes.c_char_p()
@@ -69,7 +69,7 @@ def _failure(cuda: Any, result: int) -> Failure:
 
 
 def _device(cuda: Any, ordinal: int) -> CudaDevice:
-    """One device; a property that can't be queried is None."""
+    """Describe one device; a property that can't be queried is None."""
     device = _number(cuda, "cuDeviceGet", ordinal)
     if device is None:
         return CudaDevice(ordinal=ordinal)
@@ -88,7 +88,7 @@ def _device(cuda: Any, ordinal: int) -> CudaDevice:
 
 
 def _missing_peers(cuda: Any, count: int) -> tuple[tuple[int, int], ...] | None:
-    """Pairs of ordinals of which the first can't access the second's memory; None if the driver does not report it."""
+    """Return pairs of ordinals, the first of which can't access the second's memory; None if the driver does not report it."""
     handles = [_number(cuda, "cuDeviceGet", ordinal) for ordinal in range(count)]
     missing = []
     for (ordinal, device), (peer, other) in itertools.permutations(enumerate(handles), 2):
@@ -119,7 +119,7 @@ def _text(cuda: Any, function: str, device: int) -> str | None:
 
 
 def memory(cuda: Any, ordinal: int) -> tuple[int, int] | None:
-    """A device's free and total memory, in bytes; None if the driver does not report it.
+    """Return a device's free and total memory, in bytes; None if the driver does not report it.
 
     Only for a process that uses the device anyway: the query needs the device's primary context, and creates it if missing.
     """

@@ -1,4 +1,4 @@
-"""Facts of the examined interpreter: standard library only, in gpucheck's process or under ``--python``."""
+"""The examined interpreter's description of itself: standard library only, in gpucheck's process or under ``--python``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def describe() -> Interpreter:
 
 
 def _absolute(entry: str) -> str:
-    """The absolute path; the empty entry is the working folder, which may have been deleted."""
+    """Return the absolute path; the empty entry is the working folder, which may have been deleted."""
     try:
         return os.path.abspath(entry)
     except OSError:

@@ -55,7 +55,7 @@ def run(reporter: Reporter, task: KubernetesTask) -> None:
 
 
 def account(folder: str) -> Account:
-    """The token's claims and the namespace file; None for claims that are missing, as in tokens before Kubernetes 1.21."""
+    """Read the token's claims and the namespace file; None for missing claims, as in tokens before Kubernetes 1.21."""
     bound: dict[str, Any] = {}
     pod = subject = None
     try:
@@ -103,7 +103,7 @@ def answer(address: str, port: int, folder: str, path: str, query: dict[str, str
 
 
 def _objects(connection: http.client.HTTPSConnection, folder: str, path: str, query: dict[str, str]) -> list[Any]:
-    """The objects of all pages."""
+    """Return the objects of all pages."""
     objects: list[Any] = []
     left, more = LIMIT_BYTES, ""
     while True:
@@ -118,7 +118,7 @@ def _objects(connection: http.client.HTTPSConnection, folder: str, path: str, qu
 
 
 def kept(whole: Any) -> dict[str, object]:
-    """The parts of an object that are passed on."""
+    """Return the parts of an object that are passed on to the parent."""
     parts: dict[str, Any] = {
         part: {name: whole[part][name] for name in names if name in whole.get(part, {})} for part, names in KEPT.items()
     }

@@ -34,13 +34,13 @@ def load(names: dict[str, str], symbol: str) -> tuple[Any, LibraryLoaded]:
 
 
 def mapped(name: str) -> str | None:
-    """The file of a loaded library: the mapped file of this process whose name begins with the soname's stem."""
+    """Return the file of a loaded library: this process' mapped file whose name begins with the soname's stem."""
     stem = name.partition(".so")[0] + ".so"
     return next((path for path in mapped_files() if path.rpartition("/")[2].startswith(stem)), None)
 
 
 def mapped_files() -> list[str]:
-    """The files that are mapped into this process, in the order of addresses; empty if the system does not list them."""
+    """Return the files mapped into this process, in the order of addresses; empty if the system does not list them."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
             return [path for line in maps for path in line.rstrip("\n").split(None, 5)[5:]]

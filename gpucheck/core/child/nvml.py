@@ -24,7 +24,7 @@ def run(reporter: Reporter, task: NvmlTask) -> None:
     if library is None:
         return
     sys.path.append(task.library_folder)
-    import pynvml  # between stages: a damaged file of it is no fault of the driver
+    import pynvml  # between stages, because a damaged pynvml is not a fault of the driver
 
     reporter.begin(DriverStarted)
     try:

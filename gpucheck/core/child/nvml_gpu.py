@@ -1,4 +1,4 @@
-"""Query one GPU through NVML. Each query may fail separately; its result is then None: an unsupported query is not a fault."""
+"""NVML queries about one GPU. Each may fail separately, and its result is then None: an unsupported query is not a fault."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Queries:
     """NVML queries about the machine or one GPU; each may fail separately."""
 
     def __init__(self, pynvml: Any, *handle: Any) -> None:
-        """Query the GPU of that handle, or the machine without one."""
+        """Set the GPU to query by its handle; without one, the machine is queried."""
         self.pynvml, self.handle = pynvml, handle
 
     def ask(self, names: str, *args: Any, convert: Callable[[Any], Any] | None = None) -> Any:
-        """The result of the first function that both NVML and pynvml support; None: none does.
+        """Return the result of the first function that both NVML and pynvml support; None if there is none.
 
         Raises:
             GpuLost: the GPU's answers can no longer be trusted.
@@ -130,7 +130,7 @@ def _nvlinks(nvml: Queries) -> dict[str, Any]:
 
 
 def _fabric(nvml: Queries) -> dict[str, Any]:
-    """State of the NVSwitch fabric: pynvml fills a struct that the caller passes."""
+    """Read the state of the NVSwitch fabric: pynvml fills a struct that the caller passes."""
     for kind, function in (
         ("c_nvmlGpuFabricInfo_v3_t", "nvmlDeviceGetGpuFabricInfoV"),
         ("c_nvmlGpuFabricInfoV_t", "nvmlDeviceGetGpuFabricInfoV"),
@@ -151,7 +151,7 @@ def _fabric(nvml: Queries) -> dict[str, Any]:
 
 
 def _recovery(nvml: Queries) -> dict[str, Any]:
-    """The recovery action that the driver requests. Older drivers do not have this field."""
+    """Read the recovery action that the driver requests. Older drivers do not have this field."""
     field = getattr(nvml.pynvml, "NVML_FI_DEV_GET_GPU_RECOVERY_ACTION", None)
     (value,) = (nvml.ask("nvmlDeviceGetFieldValues", [field]) if field is not None else None) or (None,)
     return {} if value is None or value.nvmlReturn else {"recovery_action": value.value.uiVal}
@@ -167,7 +167,7 @@ def _mig(nvml: Queries) -> dict[str, Any]:
 
 
 def _processes(nvml: Queries) -> dict[str, Any]:
-    """Compute processes. NVML returns process ids of the host's namespace, or none: they are meaningless in a container."""
+    """Read the compute processes. NVML returns none, or ids of the host's namespace, which are meaningless in a container."""
     listed = nvml.ask("nvmlDeviceGetComputeRunningProcesses|nvmlDeviceGetComputeRunningProcesses_v2")
     if listed is None:
         return {}
@@ -205,7 +205,7 @@ def _pci_address(pci: Any) -> str:
 
 
 def _first(states: Any) -> bool:
-    """The current one of two states; the second is that after the next restart."""
+    """Return the current one of two states; the second takes effect at the next restart."""
     return bool(states[0])
 
 

@@ -43,13 +43,13 @@ def main() -> None:
 
 
 def names(nodes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Nodes by host name; several on one host get the first characters of their id as a suffix."""
+    """Return the nodes by host name; several on one host get the first characters of their id as a suffix."""
     hosts = [node["NodeManagerHostname"] for node in nodes]
     return {host if hosts.count(host) == 1 else f"{host}-{node['NodeID'][:8]}": node for host, node in zip(hosts, nodes)}
 
 
 def wait_for_selection(folder: str) -> dict[str, dict[str, str]]:
-    """The nodes to check, each with additional environment variables."""
+    """Wait for the nodes to check, each with additional environment variables."""
     end = time.monotonic() + START_SECONDS
     while not os.path.exists(f"{folder}/@wanted"):
         if time.monotonic() > end:

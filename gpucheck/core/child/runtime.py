@@ -50,7 +50,7 @@ class Reporter:
         self._write({"end": type(message).__name__, "job": job, "value": to_builtins(message)})
 
     def receive(self, kind: type[AnyMessage], timeout: float) -> AnyMessage | None:
-        """The parent's next message, or None if none arrives within ``timeout`` seconds."""
+        """Return the parent's next message, or None if none arrives within ``timeout`` seconds."""
         if self._heard.acquire(True, timeout):
             message = self._messages.pop(0)
             if self._messages:

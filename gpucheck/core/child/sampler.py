@@ -38,7 +38,7 @@ def run(reporter: Reporter, task: SamplerTask) -> None:
 
 
 def _identity(gpu: Queries) -> tuple[str | None, int | None]:
-    """A GPU's UUID and the bytes of its memory."""
+    """Read a GPU's UUID and its memory in bytes."""
     try:
         total = gpu.ask("nvmlDeviceGetMemoryInfo", convert=lambda memory: memory.total)
         return gpu.ask("nvmlDeviceGetUUID"), total
@@ -47,7 +47,7 @@ def _identity(gpu: Queries) -> tuple[str | None, int | None]:
 
 
 def _sample(gpu: Queries) -> GpuSample:
-    """A GPU's utilization, power, clock and temperature now."""
+    """Read a GPU's current utilization, power, clock and temperature."""
     fields: dict[str, Any] = {}
     try:
         for read in SAMPLED:

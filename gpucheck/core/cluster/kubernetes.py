@@ -1,7 +1,7 @@
-"""The cluster of a Kubernetes pod: the pods of the same Job, JobSet, LeaderWorkerSet or StatefulSet, from the API server.
+"""The cluster of a Kubernetes pod: the API server's list of pods in the same Job, JobSet, LeaderWorkerSet or StatefulSet.
 
-TensorFlow's KubernetesClusterResolver lists the pods of a label that the user names, sorts them by name, uses port 8470 of each,
-and does not know which of them it runs in. Here the pod's own labels determine which pods train together, and the index from
+TensorFlow's KubernetesClusterResolver lists the pods with a label that the user specifies, sorts them by name, uses port 8470 of
+each, and can't identify its own pod. Here the pod's own labels determine which pods train together, and the index from
 their controller, or else their names, determines the order. The resolver uses the node's address (status.hostIP), which reaches
 a pod only if it shares its node's network. status.podIP is the same address in that case, and the pod's own otherwise.
 
@@ -46,7 +46,7 @@ class _Group(NamedTuple):
     one_owner: bool = True  # one object owns them all; a JobSet's pods belong to different Jobs
 
 
-# Controllers of pods that train together, detected by labels, because a JobSet's Job is one of several. The first match counts.
+# Controllers of pods that train together, detected by labels, because a JobSet's Job is one of several. The first match is used.
 MAKERS = (
     _Group(
         "JobSet",
@@ -99,7 +99,7 @@ def _group(own: Pod) -> _Group:
             return group._replace(labels={name: labels[name] for name in group.labels})
     if own.owner.kind == "StatefulSet":
         return _Group("StatefulSet", {name: value for name, value in labels.items() if name not in OWN}, (ORDINAL,))
-    raise Alone("this pod belongs to no Job, JobSet, LeaderWorkerSet or StatefulSet, which would define who trains with it")
+    raise Alone("this pod belongs to no Job, JobSet, LeaderWorkerSet or StatefulSet, which would define its training partners")
 
 
 def _listed(api: Api, group: _Group) -> list[Pod]:
@@ -110,7 +110,7 @@ def _listed(api: Api, group: _Group) -> list[Pod]:
 
 
 def _order(ours: list[Pod], group: _Group) -> list[Pod]:
-    """The pods that have not ended, in order. A pod that replaces another has the same index: the newest counts."""
+    """Return the pods that have not ended, in order. A pod that replaces another has the same index, so the newest is used."""
     live = [pod for pod in ours if pod.live]
     newest = {pod.index(group.numbers): pod for pod in sorted(live, key=lambda pod: pod.metadata.creation_timestamp)}
     indexed = {index: pod for index, pod in newest.items() if index is not None}

@@ -1,4 +1,4 @@
-"""Query pods from the Kubernetes API server, through the child ``kubernetes``.
+"""Queries for pods to the Kubernetes API server, through the child ``kubernetes``.
 
 Sources: the API reference of Pod, Job and StatefulSet; Kubernetes' page "Accessing the Kubernetes API from a Pod".
 """
@@ -126,7 +126,7 @@ class Pod(_Struct, frozen=True):
         return self.status.phase
 
     def index(self, numbers: tuple[str, ...]) -> tuple[int, ...] | None:
-        """Its index from these labels; None if one is missing."""
+        """Return its index from these labels; None if one is missing."""
         marks = self.marks
         values = [marks[name] for name in numbers if marks.get(name, "").isdecimal()]
         return tuple(map(int, values)) if values and len(values) == len(numbers) else None
@@ -163,7 +163,7 @@ class Api:
         self._child.send(Question())
 
     def own(self, hostname: str) -> Pod:
-        """This pod. Its name is a claim of the token, or, with older tokens, usually the host name."""
+        """Return this pod. Its name is a claim of the token, or, with older tokens, usually the host name."""
         name = self._account.pod or hostname
         answer = self._ask(self._path("api/v1", "pods"), {"fieldSelector": f"metadata.name={name}"}, Pod)
         if not answer:
@@ -171,12 +171,12 @@ class Api:
         return answer[0]
 
     def pods(self, labels: dict[str, str]) -> list[Pod]:
-        """All pods with these labels."""
+        """Return all pods with these labels."""
         selector = ",".join(f"{name}={value}" for name, value in labels.items())
         return self._ask(self._path("api/v1", "pods"), {"labelSelector": selector}, Pod)
 
     def wanted(self, own: Pod) -> int | None:
-        """The number of pods that the controller runs at a time; None if unspecified, or not readable by this account."""
+        """Return how many pods the controller runs at a time; None if unspecified, or not readable by this account."""
         if own.marks.get(SIZE, "").isdecimal():
             return int(own.marks[SIZE])
         kinds = {"Job": ("apis/batch/v1", "jobs"), "StatefulSet": ("apis/apps/v1", "statefulsets")}
@@ -216,7 +216,7 @@ class Api:
         if status == 401:
             return "the API server does not accept this pod's token (status 401): restart the pod, or set TF_CONFIG"
         if status == 403:
-            return f"this pod's service account may not list pods (status 403); allow it: {self._allowance()}"
+            return f"this pod's service account is not allowed to list pods (status 403); allow it: {self._allowance()}"
         descriptions = {
             "status": f"it responded with status {status}",
             "refused": "it refuses the connection",

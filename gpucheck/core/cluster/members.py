@@ -1,4 +1,4 @@
-"""Determine which workers train together, and which of them this run starts: two on this machine, or its own of a real cluster.
+"""The workers that train together, and those that this run starts: two on this machine, or its own worker of a real cluster.
 
 A run joins a real cluster only with ``--strategy multi_worker_mirrored``: a worker that joins listens on its address, which would
 block the job that the address is meant for, and waits for the others, which may not have joined. Otherwise a run trains two
@@ -43,7 +43,7 @@ class Members(NamedTuple):
 
 
 def members(host: Host, gpus: int) -> Members | str:
-    """The workers to train with, or why there are none; ``gpus`` is how many CUDA shows this process."""
+    """Return the workers to train with, or why there are none; ``gpus`` is how many CUDA shows this process."""
     asked = STRATEGY in host.request.strategies
     text = host.env.get("TF_CONFIG", "").strip()
     if text:
@@ -64,9 +64,9 @@ def _configured(host: Host, gpus: int, parsed: Parsed, asked: bool) -> Members |
     if parsed.problems:
         return f"TF_CONFIG can't be used: {parsed.problems[0]}"
     if parsed.jobs.get("ps"):
-        return "TF_CONFIG names parameter servers: their workers train with ParameterServerStrategy, not with this strategy"
+        return "TF_CONFIG lists parameter servers: their workers train with ParameterServerStrategy, not with this strategy"
     if parsed.type == "evaluator":
-        return "this process is TF_CONFIG's evaluator, which takes no part in training"
+        return "this process is TF_CONFIG's evaluator, which does not train"
     if len(names) < 2 or parsed.task is None or parsed.config is None:
         return _local(host, gpus)
     addresses = {task: parts for task, parts in parsed.addresses().items() if task in names}
@@ -103,7 +103,7 @@ def _scheduled(host: Host, gpus: int, asked: bool) -> Members | str:
 
 
 def _orchestrated(host: Host, gpus: int, asked: bool) -> Members | str:
-    """The workers of a pod. Only the API server knows the other pods; it is queried only if the user requested the strategy."""
+    """Return the workers of a pod. Only the API server lists the other pods; it is queried only if the strategy was requested."""
     indexed = bool(host.env.get("JOB_COMPLETION_INDEX"))
     if not asked:
         return _local(host, gpus, _invitation("the pods of this Job") if indexed else None)
@@ -118,14 +118,14 @@ def _orchestrated(host: Host, gpus: int, asked: bool) -> Members | str:
     except kubernetes.Alone as error:
         return _local(host, gpus, f"two workers on this machine: {error}")
     except Unknown as error:
-        if indexed:  # an indexed Job has other pods: two workers here would prove nothing about them
+        if indexed:  # an indexed Job has other pods, and two workers here would not test them
             return f"the other pods of this Job can't be found: {error}; gpucheck --full trains two workers on this machine"
         return _local(host, gpus, f"two workers on this machine; whether other pods train with this one is not known: {error}")
     return _workers("Kubernetes", pods.addresses, {pods.number: None})
 
 
 def _workers(source: str, addresses: Sequence[str], gpus: dict[int, tuple[int, ...] | None], note: str | None = None) -> Members:
-    """A cluster of workers with these addresses; ``gpus`` are those of each worker that this run starts, by its index."""
+    """Return a cluster of workers with these addresses; ``gpus`` are those of each worker that this run starts, by index."""
     names = tuple(f"worker {index}" for index in range(len(addresses)))
     cluster = {"worker": list(addresses)}
     starts = tuple(
@@ -137,7 +137,7 @@ def _workers(source: str, addresses: Sequence[str], gpus: dict[int, tuple[int, .
 
 
 def _share(gpus: int, place: int, places: int) -> tuple[int, ...] | None:
-    """The GPUs of one of several workers of a machine: an even share, as in Slurm's resolver; None: all that are visible."""
+    """Return the GPUs for one of a machine's workers: an even share, as in Slurm's resolver; None: all that are visible."""
     each = gpus // places
     return tuple(range(place * each, (place + 1) * each)) if each and places > 1 else None
 

@@ -1,6 +1,6 @@
-"""Processes that mpirun, horovodrun or torchrun started together: the rank of this one, and their number.
+"""The rank of this process, and the number of processes that mpirun, horovodrun or torchrun started together.
 
-None provides host names, so ranks of several machines can't form a TensorFlow cluster by themselves. Those of one machine can.
+No launcher provides host names, so ranks on several machines can't form a TensorFlow cluster by themselves. Those on one can.
 Sources: Open MPI's "Environment variables"; MPICH's Hydra; horovod/runner/gloo_run.py; torch/distributed/run.py, "Environment
 Variables".
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gpucheck.core.cluster.slurm import FIRST_PORT
 
-# launcher: rank, size, rank on its machine, size on its machine. only torchrun sets all four of its own.
+# launcher: rank, size, rank on its machine, size on its machine. Only torchrun sets all four of its variables.
 _LAUNCHERS = {
     "mpirun": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     "mpiexec": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
@@ -46,12 +46,12 @@ def ranks(env: Mapping[str, str]) -> Ranks | None:
 
 
 def own_rank(env: Mapping[str, str]) -> int:
-    """The rank of this process among those started together; rank 0 reports for all, and is the rank of a single process."""
+    """Return the rank of this process among those started together. Rank 0, also that of a single process, reports for all."""
     return rank_of_size(env)[0]
 
 
 def rank_of_size(env: Mapping[str, str]) -> tuple[int, int]:
-    """The rank of this process and the number of those started together, also by Slurm; (0, 1) for a single process."""
+    """Return the rank of this process and the number of those started together, also by Slurm; (0, 1) for a single process."""
     if (found := ranks(env)) is not None:
         return found.rank, found.size
     rank, size = (env.get(name, "") for name in ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))

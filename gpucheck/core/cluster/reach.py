@@ -1,4 +1,4 @@
-"""Test which tasks of a cluster are reachable: one TCP connection to each, at the same time, closed immediately."""
+"""Tests of whether a cluster's tasks are reachable: one TCP connection to each, at the same time, closed immediately."""
 
 import threading
 from collections.abc import Callable, Mapping

@@ -30,7 +30,7 @@ class Unusable(Exception):
 
 
 def step(env: Mapping[str, str]) -> Step | None:
-    """The step of this process; None if it is not in one: srun sets the variables.
+    """Return the step of this process from srun's variables; None if it is not in one.
 
     Raises:
         Unusable: they contradict each other, or TensorFlow's rules.
@@ -62,7 +62,7 @@ def step(env: Mapping[str, str]) -> Step | None:
 
 
 def expand(nodes: str) -> Iterator[str]:
-    """The names in a node list: "n[1-2,08],m5" gives n1, n2, n08, m5. A name may have several ranges.
+    """Yield the names in a node list: "n[1-2,08],m5" gives n1, n2, n08, m5. A name may have several ranges.
 
     Raises:
         ValueError: it is not a node list, or one of more than ``MOST`` nodes, which is checked before it is expanded.
@@ -85,7 +85,7 @@ def expand(nodes: str) -> Iterator[str]:
 
 
 def _spans(ranges: str) -> list[tuple[range, int]]:
-    """The numbers of each range, and their minimum number of digits; empty for plain text."""
+    """Return the numbers of each range, and their minimum number of digits; empty for plain text."""
     spans = []
     for part in ranges.split(",") if ranges else ():
         first, dash, last = part.partition("-")
@@ -96,7 +96,7 @@ def _spans(ranges: str) -> list[tuple[range, int]]:
 
 
 def counts(tasks: str) -> Iterator[int]:
-    """Tasks on each node: "3(x2),1" gives 3, 3, 1.
+    """Yield the number of tasks on each node: "3(x2),1" gives 3, 3, 1.
 
     Raises:
         ValueError: it is not a list of counts, or has more than ``MOST`` nodes or tasks.

@@ -28,7 +28,7 @@ class Parsed:
             self._addresses()
 
     def addresses(self) -> dict[str, tuple[str, int]]:
-        """Host and port of every task with a valid address, by task name ("worker 3")."""
+        """Return host and port of every task with a valid address, by task name ("worker 3")."""
         return {
             f"{job} {index}": parts
             for job, tasks in self.jobs.items()
@@ -113,16 +113,16 @@ class Parsed:
                     self.problems.append(f"{owners[address]} and {label} have the same address")
                 owners.setdefault(address, label)
         if len(hosts) > 1:
-            self.problems.append("some of its addresses are this machine's own (localhost), which no other machine can reach")
+            self.problems.append("some of its addresses are localhost, which no other machine can reach")
 
 
 def _number(text: str) -> int | None:
-    """A task's number; None for anything else, such as thousands of digits, for which Python raises."""
+    """Parse a task's number; None for anything else, such as thousands of digits, for which Python raises."""
     return int(text) if len(text) < MOST_DIGITS and text.strip().isdecimal() else None
 
 
 def split(address: str) -> tuple[str, int] | None:
-    """Host and port of "host:port" or "[IPv6]:port"; None for another form."""
+    """Split "host:port" or "[IPv6]:port" into host and port; None for another form."""
     match = re.fullmatch(r"(\[[0-9a-fA-F:.%\w]+\]|[^\s:/\[\]]+):(\d{1,5})", address)
     if match is None or not 0 < int(match[2]) < 65536:
         return None

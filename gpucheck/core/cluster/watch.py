@@ -1,4 +1,4 @@
-"""Watch workers that depend on each other: wait until all are done, one ends or none progresses, and find those that failed."""
+"""Supervision of workers that depend on each other, until all are done, one ends or none progresses; and those that failed."""
 
 import re
 import threading
@@ -147,7 +147,7 @@ def watch(
 
 
 def _latest_state(before: str | None, answer: str | None) -> str | None:
-    """Combine two answers of a task: if it once responded, or did not respond while connected, that remains after it ends."""
+    """Combine two answers of a task: that it responded, or was connected without responding, remains after it ends."""
     if before == NO_ANSWER and answer is not None:
         return NO_ANSWER
     return None if before is None and answer != NO_ANSWER else answer
@@ -161,7 +161,7 @@ def _quiet_limit(workers: list[Worker], limits: Limits) -> float:
 
 
 def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -> list[WorkerFault]:
-    """Workers responsible for the failure; empty if the job did not fail. One that only lost others counts if there is no other.
+    """Return the workers responsible for the failure, or those that only lost others if there is none; empty without a failure.
 
     Args:
         workers: those that this run started.
@@ -183,7 +183,7 @@ def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -
 
 
 def _fault(worker: Worker) -> WorkerFault:
-    """The fault of a worker that ended on its own: how, with which message, and at which stage."""
+    """Return the fault of a worker that ended on its own: how, with which message, and at which stage."""
     child = worker.child
     failed, result = child.message(WorkerFailed), child.message(Trained)
     if failed is not None:
@@ -206,7 +206,7 @@ def _fault(worker: Worker) -> WorkerFault:
 
 
 def _unfinished_workers(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:
-    """The stopped workers that kept the others waiting: those that never listened, or progressed least.
+    """Return the stopped workers that kept the others waiting: those that never listened, or progressed least.
 
     If the cluster does not form, a worker of this run that waits for it and accepts connections is not at fault.
     """
@@ -239,7 +239,7 @@ def _unfinished_workers(still: list[Worker], workers: list[Worker], watched: Wat
 
 
 def _absent(task: str, problem: str) -> WorkerFault:
-    """The fault of a task that does not respond like TensorFlow."""
+    """Return the fault of a task that does not respond like TensorFlow."""
     how = {OTHER_PROGRAM: "other program", NO_ANSWER: "no answer"}.get(problem, "missing")
     reason = problem
     if how == "missing":
@@ -253,6 +253,6 @@ def lost(words: str | None) -> bool:
 
 
 def _tasks(words: str, leader: str | None) -> list[str]:
-    """The tasks in TensorFlow's message: "worker 1" for /job:worker/replica:0/task:1; the leader if it only names the RPC."""
+    """Return the tasks in TensorFlow's message: "worker 1" for /job:worker/replica:0/task:1; the leader for a bare RPC."""
     named = dict.fromkeys(f"{job} {index}" for job, index in TASK.findall(words))
     return list(named) or ([leader] if leader is not None and ASKED_LEADER in words else [])

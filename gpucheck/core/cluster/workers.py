@@ -84,7 +84,7 @@ def train_with_server(host: Host, framework: Child) -> TrainingRun:
 
 
 def _why_not(framework: Child) -> str | None:
-    """Why workers cannot train with the Keras backend that the child found; None: they can."""
+    """Return why workers cannot train with the Keras backend that the child found; None: they can."""
     keras = framework.message(KerasImported)
     backend = None if keras is None else keras.outcome.backend
     if backend == "tensorflow":
@@ -93,7 +93,7 @@ def _why_not(framework: Child) -> str | None:
 
 
 def limits(host: Host, framework: Child, joined: bool) -> Limits:
-    """How long to wait for workers, from the times of the import and of single devices in that child."""
+    """Return how long to wait for workers, from the times of the import and of single devices in that child."""
     imported = framework.message(TensorFlowImported)
     first = [
         trained.run.first_step_seconds or 0.0
@@ -111,7 +111,7 @@ def limits(host: Host, framework: Child, joined: bool) -> Limits:
 
 
 def _of_other_workers(answers: dict[str, str | None], own: list[str]) -> dict[str, str | None]:
-    """Remove this run's own worker unless it hangs: whether it listens does not explain why the cluster does not form."""
+    """Remove this run's own worker unless it hangs, because whether it listens does not explain why the cluster does not form."""
     return {task: answer for task, answer in answers.items() if task not in own or answer == NO_ANSWER}
 
 
@@ -120,7 +120,7 @@ def _skipped(reason: str) -> TrainingRun:
 
 
 def _run(cluster: Members, workers: Sequence[Worker], faults: tuple[WorkerFault, ...]) -> TrainingRun:
-    """The run as a whole."""
+    """Combine the workers' results into one run."""
     records = _records(cluster, workers)
     run = TrainingRun(
         strategy=STRATEGY,
@@ -138,7 +138,7 @@ def _run(cluster: Members, workers: Sequence[Worker], faults: tuple[WorkerFault,
 
 
 def _records(cluster: Members, workers: Sequence[Worker]) -> list[WorkerRecord]:
-    """Each worker's record, in the cluster's order; empty if it sent none."""
+    """Return each worker's record, in the cluster's order; empty if it sent none."""
     records: dict[str, WorkerRecord] = {}
     for worker in workers:
         read, met = worker.child.message(VersionsRead), worker.child.message(WorkersMet)
@@ -149,7 +149,7 @@ def _records(cluster: Members, workers: Sequence[Worker]) -> list[WorkerRecord]:
 
 
 def _devices(cluster: Members, records: list[WorkerRecord]) -> tuple[str, ...]:
-    """Each worker's devices: as reported, else as planned."""
+    """Return each worker's devices: as reported, else as planned."""
     planned = {cluster.names[start.place]: start.gpus for start in cluster.starts}
     devices: list[str] = []
     for record in records:
@@ -159,7 +159,7 @@ def _devices(cluster: Members, records: list[WorkerRecord]) -> tuple[str, ...]:
 
 
 def _joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[WorkerFault, ...]) -> TrainingRun:
-    """The run as a whole. Figures are one worker's: they differ only by some microseconds.
+    """Add the result to the run. The figures are those of one worker, because they differ only by some microseconds.
 
     Args:
         run: the plan: strategy, devices, workers.
@@ -184,21 +184,21 @@ def _joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[Wo
 
 
 def _links(workers: Sequence[Worker]) -> tuple[WorkerLink, ...]:
-    """Each pair once, even if both are workers of this run."""
+    """Return the link of each pair once, even if both are workers of this run."""
     measured = (message for worker in workers if (message := worker.child.message(LinksMeasured)))
     links = {link.workers: link for message in measured for link in message.links}
     return tuple(links.values())
 
 
 def _status(faults: tuple[WorkerFault, ...]) -> str:
-    """The status of a run with these faults."""
+    """Return the status of a run with these faults."""
     if faults and all(fault.how == "late" for fault in faults):
         return "timed_out"
     return "failed" if faults else "passed"
 
 
 def _sentence(faults: tuple[WorkerFault, ...]) -> str | None:
-    """'worker 1: killed by SIGKILL'; with the stage if it differs from the run's."""
+    """Describe the faults: 'worker 1: killed by SIGKILL'; with the stage if it differs from the run's."""
     same: dict[str, list[str]] = {}
     for fault in faults:
         where = f" in stage {fault.stage}" if fault.stage != faults[0].stage else ""

@@ -1,4 +1,4 @@
-"""Find the plugins by walking their folders: no list names them."""
+"""Discovery of the plugins in their folders, without a list of them."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Derive facts with the combiners, apply the rules to all facts by type, and find the root cause among their findings."""
+"""The judgement of a run: derive facts with the combiners, apply the rules to all facts, and find the root causes."""
 
 import collections
 from collections.abc import Iterable, Sequence
@@ -56,7 +56,7 @@ def derive(facts: Facts, combiners: Iterable[Combiner]) -> Facts:
 
 
 def arguments(needs: Iterable[Need], facts: Facts) -> dict[str, Fact | None] | Missing:
-    """Return the arguments of a rule or combiner. The fact of a crashed combiner counts as missing even if it is optional."""
+    """Return the arguments of a rule or combiner. The fact of a crashed combiner is missing, even if it is optional."""
     given: dict[str, Fact | None] = {}
     for need in needs:
         fact = facts.get(need.fact)
@@ -180,7 +180,7 @@ def _apply(rule: Rule, facts: Facts) -> Judgement:
 def _excluded(rule: Rule, request: Request) -> str | None:
     """Return why the request excludes a rule; None if it includes it."""
     if rule.tensorflow and request.other_backend:
-        return f"about TensorFlow, which --backend {request.other_backend} leaves out"
+        return f"about TensorFlow, which --backend {request.other_backend} excludes"
     if request.level is Level.NODE and not (rule.of_node or rule.row == EXPECTATION):
         return NOT_OF_NODE
     return None
@@ -206,7 +206,7 @@ def _root(code: str, findings: dict[str, tuple[Rule, Finding]], severities: dict
 
 
 def _explains(cause: Rule, effect: Rule, finding: Finding) -> bool:
-    """Whether it is the cause of a finding; of two that explain each other, the lower scope is, then the earlier code."""
+    """Whether a rule explains a finding; of two that explain each other, the one of lower scope does, or of earlier code."""
     if effect.code not in cause.explains or cause.code in finding.not_explained_by:
         return False
     earlier = (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)

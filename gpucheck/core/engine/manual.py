@@ -1,11 +1,11 @@
 """A rule's docstring is its manual page: ``gpucheck explain CODE``, the docs and a tested example use it.
 
-    One sentence: the state that this code names.
+    One sentence: the state that this code identifies.
 
     Symptom:
         Real error texts, as a user would paste them into a search engine, and ``gpucheck explain`` names this code for
           each, which may have more lines
-        - What else one sees, or a message that other causes print as well
+        - Another sign, or a message that other causes print as well
     Cause:
         Why this happens.
     Fix:

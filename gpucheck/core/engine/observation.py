@@ -1,4 +1,4 @@
-"""Run the probes, each in a thread of its own if the system permits; a failed probe does not affect the others."""
+"""The run of the probes, each in its own thread if the system permits; a failed probe does not affect the others."""
 
 import collections
 import contextlib

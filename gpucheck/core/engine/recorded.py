@@ -1,4 +1,4 @@
-"""Read a JSON report back into typed facts, and judge them again with the current rules: a bug report needs no machine."""
+"""Reports read back from JSON as typed facts, and judged again with the current rules, so that a bug report needs no machine."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -67,7 +67,7 @@ def load(text: bytes) -> Recording:
     except Unreadable:
         raise
     except (msgspec.ValidationError, TypeError, KeyError) as error:
-        raise Unreadable(f"a report with facts of other types than schema {SCHEMA_VERSION} has: {error}") from None
+        raise Unreadable(f"a report whose facts have other types than in schema {SCHEMA_VERSION}: {error}") from None
     except INVALID_JSON as error:
         raise Unreadable(f"not JSON: {error}") from None
     request = facts.get("request")
@@ -142,7 +142,7 @@ def _check_backends(request: Request, training: Fact | None) -> None:
     trained = [run.backend for run in training.runs] if isinstance(training, Training) else []
     for backend in (request.backend or "tensorflow", *trained):
         if backend not in TITLES:
-            raise Unreadable(f"trained with the backend {backend!r}; this gpucheck knows {', '.join(TITLES)}")
+            raise Unreadable(f"trained with the backend {backend!r}; this gpucheck supports {', '.join(TITLES)}")
 
 
 def _readings(facts: Mapping[str, Fact], written: list[_Run]) -> list[Reading]:

@@ -10,14 +10,14 @@ REFERENCE = "#/$defs/{name}"
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema 2020-12 of the report, with the fact of every probe typed by name."""
+    """Return the JSON Schema 2020-12 of the report, with the fact of every probe typed by name."""
     facts: dict[str, type] = {"request": Request, **{probe.name: probe.fact for probe in load_probes()}}
     published, kinds = document("report", SCHEMA_VERSION, Report, *facts.values())
     definitions = published["$defs"]
     del definitions["Fact"]  # the base of all facts, which are named below
     published["properties"]["facts"] = {
         "type": "object",
-        "description": "The fact of each probe, by the probe's name. A probe without a fact is left out: see probes[].problem.",
+        "description": "The fact of each probe, by the probe's name. A probe without a fact is omitted: see probes[].problem.",
         "properties": dict(zip(facts, kinds, strict=True)),
         "additionalProperties": {"type": "object"},
     }
@@ -25,7 +25,7 @@ def schema() -> dict[str, Any]:
 
 
 def document(name: str, version: str, root: type, *others: type) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The schema of a struct, and references to other structs that it then defines as well.
+    """Return the schema of a struct, and references to other structs, which it then also defines.
 
     The writer always writes every field, so every field of a struct is required; unknown fields are allowed everywhere, so
     that what a later minor version writes is still valid.

@@ -1,4 +1,4 @@
-"""Decide the verdict and the exit code from findings and gaps. What could not be checked never counts as healthy."""
+"""The verdict and the exit code, decided from findings and gaps. What could not be checked never counts as healthy."""
 
 import collections
 import datetime
@@ -39,7 +39,7 @@ from gpucheck.core.probes.tensorflow import Device, TensorFlow
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.training import Training
 
-# NVML's values and the kernel's messages show these; no limit of a process does
+# NVML's values and the kernel's messages show these, and no limit of a process can cause them
 PROVEN, PROOF = ("gpu-lost", "ecc-errors", "nvlink-down"), {"gpus", "kernel_log"}
 SOME = 5  # if more probes fail with the same problem, it is reported once
 
@@ -57,7 +57,7 @@ def mute(findings: Iterable[Diagnosis], mutes: Iterable[Mute], today: datetime.d
 
     Args:
         findings: in any order, which is kept.
-        mutes: if several have one code, the latest counts. Findings that a muted one explains are not muted.
+        mutes: if several have the same code, the latest applies. Findings that a muted one explains are not muted.
         today: a mute includes its last day.
     """
     latest = {mute.code: mute for mute in sorted(mutes, key=lambda mute: mute.until)}
@@ -74,7 +74,7 @@ def _marked(finding: Diagnosis, mute: Mute | None, today: datetime.date) -> Diag
 def decide(
     request: Request, facts: Facts, findings: Sequence[Diagnosis], outcomes: Iterable[Outcome], unchecked: Iterable[str] = ()
 ) -> Decision:
-    """Decide by errors first, then gaps, then warnings. Muted findings do not count.
+    """Decide by errors first, then gaps, then warnings. Muted findings are ignored.
 
     Args:
         request: what the user asked for.
@@ -106,7 +106,7 @@ def decide(
 
 
 def _limits(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
-    """Return the errors about this process that leave the state of the node open, whose jobs have other limits and folders."""
+    """Return the errors about this process, which do not show the node's state: its jobs have other limits and folders."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if any(error.code in PROVEN and PROOF & {item.fact for item in error.evidence} for error in errors):
         return ()
@@ -134,7 +134,7 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
 
 
 def _node_gaps(facts: Facts) -> Iterable[str]:
-    """Report what NVML did not show, and CUDA errors. Only for the level "node": at other levels, training tells more."""
+    """Report what NVML did not show, and CUDA errors. Only for the level "node": at other levels, training shows more."""
     gpus, cuda, driver, nodes = facts.get(Gpus), facts.get(Cuda), facts.get(Driver), facts.get(DeviceNodes)
     if nodes is not None and nodes.ending is not None:
         yield f"The device files were not opened: {nodes.ending}"
@@ -148,7 +148,7 @@ def _node_gaps(facts: Facts) -> Iterable[str]:
 
 
 def _strict_gaps(facts: Facts) -> Iterable[str]:
-    """Report where a fault of a node would not have been seen. Only with --strict: a container may not read the kernel's log."""
+    """Report where a node's fault could have been missed. Only with --strict: a container may lack access to the kernel's log."""
     log, gpus, cuda = facts.get(KernelLog), facts.get(Gpus), facts.get(Cuda)
     if log is not None and log.unread is not None:
         yield f"The kernel's log was not read to its end: {log.unread}"

@@ -84,11 +84,11 @@ class Child(Protocol):
         """Count the stages and steps that have started or ended; it grows while the child makes progress."""
 
     def end(self, silence: float | None = None, longer: Callable[[], float] | None = None) -> Ending:
-        """Wait for the child to end; at its limit it is killed with everything it started.
+        """Wait for the child to end; at its limit it is killed, with everything it started.
 
         Args:
-            silence: seconds without a stage that begins or ends after which it is killed, too.
-            longer: returns how long it may be silent instead, if that is longer; called after ``silence``, and may wait.
+            silence: seconds after which it is also killed if no stage begins or ends.
+            longer: called after ``silence``; returns the seconds to wait instead if that is longer. It may block.
         """
 
     def send(self, message: Message) -> None:
@@ -176,7 +176,7 @@ class Host(Protocol):
         """Open a TCP connection, send a message, and read until ``size`` bytes arrived, the peer closes, or time is up.
 
         Returns:
-            The bytes that arrived, perhaps none. Else the error: "silent" (no bytes before the timeout), or see ``connect``.
+            The bytes that arrived, perhaps none. Else the error: "silent" (no bytes before the timeout), or one of ``connect``'s.
         """
 
     def interpreter(self) -> Interpreter | str:

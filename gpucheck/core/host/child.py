@@ -1,4 +1,4 @@
-"""The parent's side of a child process that reports in stages, and its report."""
+"""The parent's side of a child process that reports in stages, and the child's report."""
 
 import os
 import re
@@ -122,7 +122,7 @@ class LocalChild:
             self._process = start()
         except OSError as error:
             self._problem = f"not started: {error}"
-        finally:  # also if a signal ends the run meanwhile: other threads wait for the child
+        finally:  # even if a signal ends the run meanwhile, because other threads wait for the child
             self._startup.set()
 
     def wait_for(self, kind: type[AnyMessage], job: str = "", within: float | None = None) -> AnyMessage | None:
@@ -212,7 +212,7 @@ class LocalChild:
         return self._inbox
 
     def _patience(self, silence: float | None) -> float:
-        """When the child is stopped unless it makes progress."""
+        """Return the time at which the child is stopped unless it makes progress."""
         return self._deadline if silence is None else min(self._deadline, self._progress_at + silence)
 
     def _unreadable(self) -> str | None:

@@ -46,7 +46,7 @@ _all: weakref.WeakSet["Children"] = weakref.WeakSet()
 
 
 def close_all() -> None:
-    """End all processes that were started here, for when this process is ended at its time limit."""
+    """End all processes that were started here, before this process is ended at its time limit."""
     for children in list(_all):
         children.close()
 

@@ -1,4 +1,4 @@
-"""End processes that our children started and left running, even in another session: on Linux they become our children.
+"""Processes that our children started and left running, even in another session: on Linux they become our children.
 
 Only the command line enables this (``adopt``): in a user's program, gpucheck must not touch the program's own children.
 """
@@ -26,7 +26,7 @@ def adopt() -> None:
 
 
 def mark() -> dict[str, str]:
-    """Return what to add to a child's environment; empty without ``adopt``."""
+    """Return the variables to add to a child's environment; empty without ``adopt``."""
     return {MARK: str(os.getpid())} if _before else {}
 
 
@@ -75,7 +75,7 @@ def _any_child() -> bool:
 
 
 def _children() -> Iterator[int]:
-    """Yield the process ids of our children, from the parent of every process: not every kernel lists children."""
+    """Yield the process ids of our children, found by every process' parent, because not every kernel lists children."""
     own = str(os.getpid()).encode()
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):
@@ -86,7 +86,7 @@ def _children() -> Iterator[int]:
 
 
 def _is_left_behind(pid: int) -> bool:
-    """Whether one of our children left it running. Checked by MARK if this process may adopt orphans of others too."""
+    """Whether one of our children left it running. MARK decides if this process may also adopt other programs' orphans."""
     if os.getpid() != 1 and not _before[0]:
         return True
     with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:

@@ -118,7 +118,7 @@ class Process:
                 poller.poll(max(1, int(pause * 1000)))
 
     def starved(self) -> bool:
-        """Whether it is stopped, or waits for a processor after less than half of one so far: then its silence proves nothing."""
+        """Whether it is stopped, or waits for a processor after less than half of one so far, so its silence is inconclusive."""
         try:
             with open(f"/proc/{self.pid}/stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()  # proc(5), from the third field on
@@ -154,7 +154,7 @@ class Process:
             self.abandoned = True
 
     def reap(self) -> None:
-        """After ``kill``: reap the processes it started, which become our children if this process is a container's init."""
+        """Reap the processes it started, after ``kill``: they become our children if this process is a container's init."""
         if sys.platform == "win32" or self.abandoned:
             return
         deadline = time.monotonic() + REAP_SECONDS
@@ -189,7 +189,7 @@ class Process:
                 os.close(pidfd)
 
     def _settle(self) -> None:
-        """If only threads read (Windows), wait after the child's end until they have read everything."""
+        """Wait until the threads have read everything, after the child's end; only where threads alone read (Windows)."""
         if not POLLS and self.returncode is not None:
             for thread in self._followers:
                 thread.join(SETTLE_SECONDS)

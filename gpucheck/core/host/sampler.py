@@ -25,5 +25,5 @@ def start(host: Host, interval_seconds: float = 0.2) -> Child:
 
 
 def samples(sampler: Child) -> list[Sampled]:
-    """Every sample so far."""
+    """Return every sample so far."""
     return list(sampler.messages(Sampled).values())

@@ -1,6 +1,6 @@
 """The output of a child on one stream: a limited part of its start and its end is kept.
 
-The pipe between them buffers little: a child that writes faster than we read blocks, and takes no memory.
+The pipe between the two buffers little, so a child that writes faster than we read is blocked and takes no memory.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The data types of a run: what it observes, judges and reports. No I/O. Of gpucheck, imports only child messages and shells.
+"""The data types of a run: what it observes, judges and reports. No I/O; of gpucheck, imports only child messages and shells.
 
 ``Report`` is the one model of a run, JSON its serialised form. Every type is keyword-only and frozen, except ``TrainingRun``,
 which a child fills in while it trains. None is *unknown*, never "no".

@@ -1,4 +1,4 @@
-"""Compare the checksums of computations that must have the same results everywhere."""
+"""Comparison of the checksums of computations that must have the same results everywhere."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,7 +8,7 @@ from gpucheck.core.child.messages.training import Checksums, DeviceChecksums
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """The first computation whose results differ, and the names whose results differ."""
+    """The first computation whose results differ, and the devices or nodes that differ."""
 
     computation: str
     outliers: tuple[str, ...]  # those that differ from the largest group
@@ -17,7 +17,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def first_difference(results: Mapping[str, Mapping[str, str]]) -> Difference | None:
-    """The first difference, in the order of computations. ``results``: name of a device or node -> computation -> checksum."""
+    """Return the first difference, in the order of computations. ``results``: device or node -> computation -> checksum."""
     for computation in dict.fromkeys(name for checksums in results.values() for name in checksums):
         groups: dict[str, list[str]] = {}
         for who, checksums in results.items():
@@ -31,7 +31,7 @@ def first_difference(results: Mapping[str, Mapping[str, str]]) -> Difference | N
 
 
 def between_devices(checksums: Checksums) -> Iterator[tuple[Difference, dict[str, DeviceChecksums]]]:
-    """The first difference between devices of the same model, and those devices by name; for each model that has one."""
+    """Yield, for each model whose devices differ, the first difference between them, and these devices by name."""
     for model in dict.fromkeys(device.model for device in checksums.devices if device.model is not None):
         members = {device.device: device for device in checksums.devices if device.model == model}
         difference = first_difference({name: device.checksums for name, device in members.items()})
@@ -45,7 +45,7 @@ def agree(checksums: Checksums) -> bool:
 
 
 def describe(computation: str) -> str:
-    """'the gradients of step 2 in float32', 'the int8 product'."""
+    """Describe a computation: 'the gradients of step 2 in float32', 'the int8 product'."""
     words = computation.split()
     if "step" in words:
         precision, _, number, what = words

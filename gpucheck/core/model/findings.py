@@ -32,7 +32,7 @@ _OF_COMMANDS: dict[Need, str] = {  # what a command needs by itself; each need, 
     "new shell": r"bin/activate",
 }
 
-# About this process, not about the machine: the first may cause any other error, the second none at a node
+# About this process, not about the machine: the first may cause any other error, the second causes none of a node
 LIMIT, FOLDER = OF_PROCESS = ("process-limit-too-low", "temporary-folder-missing")
 
 
@@ -54,13 +54,13 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     command: str | None = None
     # A repair's command fixes the problem; a look's command only shows more; advice has no command.
     kind: Literal["repair", "look", "advice"] | None = None
-    # What must be there, or must follow, for it to work: what is declared, and what the command needs by itself.
+    # What it requires, before or afterwards, to work: the declared needs, and those of the command itself.
     needs: tuple[Need, ...] = ()
     changes: tuple[Change, ...] = ()  # what the command changes, as far as it is known
     undo: str | None = None  # how to undo it: a command, or "open a new shell"; None: unknown, or impossible
 
     def __post_init__(self) -> None:
-        """A command repairs, unless it is declared to only look.
+        """Treat a command as a repair, unless it is declared to only look.
 
         Raises:
             ValueError: it needs something that is not in the vocabulary.
@@ -79,7 +79,7 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
         return cls(text=text, command=command, kind="look")
 
     def after(self, words: str) -> "Fix":
-        """Return it with words before its text, as one sentence: ``fix.after("On the host:")``."""
+        """Return the fix with words before its text, as one sentence: ``fix.after("On the host:")``."""
         system = re.match(_SYSTEM, self.text)
         text = f"{words.rstrip(':')}, {self.text}" if system else f"{words} {self.text[0].lower()}{self.text[1:]}"
         return msgspec.structs.replace(self, text=text)
@@ -95,7 +95,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
     fix: Iterable[Fix]  # best first; read once, when the finding is made
     affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
-    action: Action | None = None  # with the hardware; the severity follows from it
+    action: Action | None = None  # what to do with the hardware; it determines the severity
     severity: Severity | None = None  # None: that of the action, or the rule's own
     assignments: tuple[Assignment, ...] = ()  # environment variables that fix it, or may fix it
     not_explained_by: tuple[str, ...] = ()  # codes that usually explain it, but are ruled out by its own measurement
@@ -139,12 +139,12 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[Evidence, ...]
     first_check: str
     fix: tuple[Fix, ...]
-    action: Action | None = None  # with the hardware; None: the fault is not in the hardware
+    action: Action | None = None  # what to do with the hardware; None: the fault is not in the hardware
     affects: tuple[str, ...] = ()
     assignments: tuple[Assignment, ...] = ()  # environment variables that fix it, or may fix it
     explained_by: str | None = None
-    muted: str | None = None  # "REASON until DATE": it does not count for the verdict
-    mute_expired: str | None = None  # "REASON until DATE": it was muted, and counts again
+    muted: str | None = None  # "REASON until DATE": the verdict ignores it
+    mute_expired: str | None = None  # "REASON until DATE": it was muted until then
 
 
 def repairs_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:

@@ -14,17 +14,17 @@ class Level(enum.IntEnum):
 
 
 class Severity(str, enum.Enum):
-    """Error: this machine cannot train as asked, or its results can't be trusted. Warning: it trains, but fragilely."""
+    """Error: this machine can't train as requested, or its results can't be trusted. Warning: it trains, but has a problem."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Action(str, enum.Enum):
-    """What has to be done with the hardware, in the terms of NVIDIA's Xid catalogue and of cluster managers."""
+    """What must be done with the hardware, in the terms of NVIDIA's Xid catalogue and of cluster managers."""
 
     IGNORE = "ignore"  # nothing now: jobs may run, and a repair may wait until the next maintenance
-    RESTART_APPLICATION = "restart-application"  # only the program that met the fault has to start again
+    RESTART_APPLICATION = "restart-application"  # only the affected program must be restarted
     DRAIN = "drain"  # no new job until the cause is found, or while existing work ends
     RESET_GPU = "reset-gpu"
     REBOOT = "reboot"  # the machine, or the virtual machine
@@ -33,17 +33,17 @@ class Action(str, enum.Enum):
 
     @property
     def severity(self) -> Severity:
-        """An error if no new job may start before it is done."""
+        """Error if no new job may start before it is done, else a warning."""
         return Severity.WARNING if self in (Action.IGNORE, Action.RESTART_APPLICATION) else Severity.ERROR
 
     @staticmethod
     def strongest(actions: Iterable["Action"]) -> "Action":
-        """Return the action that includes the others: the last in the order above. There must be one."""
+        """Return the action that includes the others: the last in the order above. There must be at least one."""
         return max(actions, key=tuple(Action).index)
 
 
 class Scope(str, enum.Enum):
-    """Who has to act. In order of cause: a fault in one breaks those after it."""
+    """Who must act. In order of cause: a fault in one breaks those after it."""
 
     HARDWARE = "hardware"
     HOST = "host"

@@ -120,12 +120,12 @@ def rule(
     """Declare ``check(fact, ...)`` as the rule named after its file.
 
     Args:
-        scope: who has to act.
+        scope: who must act.
         severity: unless the finding has its own.
         explains: codes of the findings that follow from it.
         tensorflow: whether it is about TensorFlow's installation or behaviour, not about Keras on JAX or PyTorch.
         jobs: whether a job that runs on the machine may cause it.
-        first_check: what to look at first, where the row's does not fit.
+        first_check: what to check first, if the row's does not apply.
     """
 
     def declare(check: Function) -> Function:
@@ -151,7 +151,7 @@ def rule(
 def combiner(combine: Function) -> Function:
     """Declare ``combine(fact, ...) -> Fact`` as the combiner named after its file.
 
-    A class of a fact is one too: its fields are the arguments.
+    A fact's class can also be a combiner: its fields are the arguments.
     """
     combine.plugin = Combiner(  # type: ignore[attr-defined]
         name=combine.__module__.rpartition(".")[2],

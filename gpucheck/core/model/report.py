@@ -52,7 +52,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     experiments: tuple[Experiment, ...] = ()
     probes: tuple[ProbeRun, ...]
     outcomes: tuple[Outcome, ...]
-    facts: dict[str, Fact]  # by the probe's name; a probe without a fact is left out
+    facts: dict[str, Fact]  # by the probe's name; a probe without a fact is omitted
 
     def fact(self, kind: type[FactType]) -> FactType | None:
         """Return the fact of that type; None if its probe has none."""

@@ -58,7 +58,7 @@ class FitExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Mute(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A known finding that does not count, up to and including a day (UTC)."""
+    """A known finding that the verdict ignores, up to and including a day (UTC)."""
 
     code: str
     reason: str

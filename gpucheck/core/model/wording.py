@@ -1,4 +1,4 @@
-"""Format lists, long lines and sizes for summaries; and the summaries that logs and live machines share."""
+"""Formats of lists, long lines and sizes for summaries, and the summaries that logs and live machines share."""
 
 import re
 from typing import NamedTuple
@@ -33,7 +33,7 @@ LABELS = {
 
 
 def listing(names: list[str], most: int = 3) -> str:
-    """'a', 'a and b', 'a, b and 5 more'."""
+    """Join names: 'a', 'a and b', 'a, b and 5 more'."""
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
@@ -48,14 +48,14 @@ def short(text: str, limit: int = 140) -> str:
 
 
 def gib(size_bytes: float) -> str:
-    """'1.5 GiB'; below one GiB '64 MiB'."""
+    """Format a size: '1.5 GiB'; below one GiB '64 MiB'."""
     if size_bytes < 1 << 30:
         return f"{size_bytes / (1 << 20):.0f} MiB"
     return f"{size_bytes / (1 << 30):.1f} GiB"
 
 
 def byte_count(text: str) -> int | None:
-    """The bytes of "10.92GiB", "512 M" and "1,048,576"; None for anything else."""
+    """Parse "10.92GiB", "512 M" or "1,048,576" as bytes; None for anything else."""
     size = re.fullmatch(_SIZE, text)
     return int(float(size[1].replace(",", "")) * _UNITS[size[2]]) if size else None
 
@@ -64,23 +64,24 @@ def library_not_started(library: str, text: str, *, spare: bool = False) -> str:
     """Return the summary for cuBLAS or cuDNN, with the status if the text contains one."""
     status = re.search(rf"{library.upper()}_STATUS_\w+", text)
     if status and status[0].endswith("EXECUTION_FAILED"):
-        return f"A call of {library} failed on the GPU ({status[0]}): GPU memory ran out, or this {library} does not fit the GPU."
+        why = f"GPU memory ran out, or this {library} does not support the GPU"
+        return f"A {library} call failed on the GPU ({status[0]}): {why}."
     why = "although enough of the GPU's memory is free" if spare else "usually because too little GPU memory is left for it"
     return f"{library} could not start{f' ({status[0]})' if status else ''}, {why}."
 
 
 def version_text(numbers: tuple[int, ...]) -> str:
-    """'12.0' for (12, 0)."""
+    """Format a version: '12.0' for (12, 0)."""
     return ".".join(map(str, numbers))
 
 
 def milliseconds(seconds: float) -> str:
-    """'14.5 ms'."""
+    """Format a duration: '14.5 ms'."""
     return f"{1000 * seconds:.3g} ms"
 
 
 class ReachedLimit(NamedTuple):
-    """A limit of the process that a log or a signal names."""
+    """A limit of the process that a log or a signal reports as reached."""
 
     summary: str
     limit: str

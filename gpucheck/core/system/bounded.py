@@ -1,4 +1,4 @@
-"""Calls with a timeout, for calls that may never return because a file system hangs: each runs in a thread of its own."""
+"""Calls with a timeout, for calls that may never return because a file system hangs: each runs in its own thread."""
 
 import errno
 import threading
@@ -51,8 +51,8 @@ def seconds_per_file(until: float) -> float:
 def with_deadline(until: float, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> dict[_Item, _Result]:
     """Call a function for each item, and skip the calls that do not return in time.
 
-    One thread takes them in turn, which is cheap. If it makes no progress for a second, each remaining item gets a thread of
-    its own, so that a hung file system costs one timeout, however many of the items are on it.
+    One thread processes them in turn, which is cheap. If it makes no progress for a second, each remaining item gets its own
+    thread, so that a hung file system costs one timeout, however many of the items are on it.
 
     Args:
         until: the deadline, in ``time.monotonic()`` seconds.

@@ -1,4 +1,4 @@
-"""Check that this installation's files are the ones that the package manager wrote: an incomplete gpucheck gives no verdict.
+"""Verification of this installation's files against the package manager's lists: an incomplete gpucheck gives no verdict.
 
 A missing rule finds nothing, and a truncated module may still import. Each installed distribution lists its files with their
 sizes in RECORD (packaging.python.org, "Recording installed projects"), so one stat(2) per file is enough. A checkout and
@@ -175,7 +175,7 @@ def _metadata(folder: str, distribution: str) -> list[str]:
 
 
 def _distribution(metadata: str) -> str:
-    """The distribution to which a metadata folder belongs: "nvidia_ml_py" for "nvidia-ml-py-12.575.51.dist-info"."""
+    """Return the distribution of a metadata folder: "nvidia_ml_py" for "nvidia-ml-py-12.575.51.dist-info"."""
     return metadata.removesuffix(".dist-info").rpartition("-")[0].lower().replace("-", "_")
 
 

@@ -1,4 +1,4 @@
-"""Read what a user names: a regular file up to a maximum size, standard input, or a pipe that the shell has opened.
+"""The content of what a user specifies: a regular file up to a maximum size, standard input, or a pipe that the shell has opened.
 
 Never blocks on a pipe without a writer, and never reads without end.
 """
@@ -72,7 +72,7 @@ def whole(path: str, limit: int, dash: bool = False) -> bytes:
 
 
 def regular(path: str, limit: int) -> bytes:
-    """Return the content of a file as ``whole`` does, in this thread: for a caller with a timeout of its own. Raises the same."""
+    """Return the content of a file as ``whole`` does, in this thread: for a caller with its own timeout. Raises the same."""
     return _content(_open(path, dash=False), limit)
 
 
@@ -95,7 +95,7 @@ def _open(path: str, dash: bool) -> int:
     number = descriptor(path)
     if number is not None and stat.S_ISFIFO(os.fstat(number).st_mode):
         return os.dup(number)
-    _regular(os.stat(path), dash)  # before opening: to open some devices already triggers them
+    _regular(os.stat(path), dash)  # before opening, which has side effects on some devices
     opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         _regular(os.fstat(opened), dash)

@@ -19,8 +19,8 @@ _reported: list[str] = []
 def shadowing_files(error: BaseException) -> dict[str, str]:
     """Find the modules that were loaded from a file that shadows the installed one.
 
-    A module of the standard library always counts. A package may be shadowed on purpose, by a checkout of its source: it
-    counts only if the exception passes through it or names it.
+    A module of the standard library is always included. A package may be shadowed on purpose, by a checkout of its source, so
+    it is included only if the exception passes through it or mentions it.
 
     Args:
         error: the exception.
@@ -35,7 +35,7 @@ def shadowing_files(error: BaseException) -> dict[str, str]:
 
 
 def raised_in_shadowing_file(error: BaseException) -> bool:
-    """Whether such a file ended the program: the exception left it before it reached gpucheck. A signal's is gpucheck's own."""
+    """Whether such a file ended the program: its exit did not pass through gpucheck, as an exit after a signal does."""
     inner: set[str] = set()
     for name, _ in reversed(_frames(error) if type(error) is SystemExit else []):
         if name.partition(".")[0] == "gpucheck":
@@ -48,7 +48,7 @@ def report_shadowing_file(error: BaseException) -> bool:
     """Write the first shadowing file to standard error, once; return whether one was found."""
     for name, file in [] if _reported else shadowing_files(error).items():
         foreign = _of_another_python(file)
-        advice = f"it belongs to another Python, so take {foreign} out of PYTHONPATH" if foreign else ADVICE
+        advice = f"it belongs to another Python, so remove {foreign} from PYTHONPATH" if foreign else ADVICE
         line = f"gpucheck: {file} hides the installed module {name}: {advice}\n"
         _reported.append(line)
         try:  # noqa: SIM105 - contextlib may be shadowed

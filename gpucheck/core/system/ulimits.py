@@ -69,7 +69,7 @@ def open_files_problem() -> str | None:
     limit = _current("NOFILE")
     if limit is None or limit >= NEEDED:
         return None
-    return f"{limit} files may be open in this process (ulimit -n), too few for gpucheck itself, which holds up to {NEEDED}"
+    return f"{limit} files may be open in this process (ulimit -n), too few for gpucheck itself, which needs up to {NEEDED}"
 
 
 def _current(name: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Write rendered text to standard output, or to a file that is complete or absent."""
+"""Rendered text, written to standard output, or to a file that is complete or missing."""
 
 import contextlib
 import errno
@@ -173,7 +173,7 @@ def _open_aside(path: str, like: os.stat_result | None, mode: int | None) -> tup
         raise
     if like is not None and sys.platform != "win32":
         for user, group in ((like.st_uid, -1), (-1, like.st_gid)):
-            with contextlib.suppress(OSError):  # only root can give a file away
+            with contextlib.suppress(OSError):  # only root can change the owner
                 os.fchown(file, user, group)
         with contextlib.suppress(OSError):  # a file system without modes
             os.fchmod(file, mode)

@@ -36,7 +36,7 @@ class Stage(NamedTuple):
     step: str = ""  # a part of it: "first step"
 
     def __str__(self) -> str:
-        """For display: "train one_device GPU:0 float32: first step"; "step 3" if there is only one job."""
+        """Return the text for display: "train one_device GPU:0 float32: first step"; "step 3" if there is only one job."""
         if self.step and not self.job:
             return self.step
         return " ".join(filter(None, (self.name, self.job))) + (f": {self.step}" if self.step else "")

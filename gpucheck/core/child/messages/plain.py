@@ -22,7 +22,7 @@ class _Factory:
 
 
 def field(*, default_factory: Callable[[], Any]) -> Any:
-    """A field with a mutable default, such as a list or a dictionary."""
+    """Declare a field with a mutable default, such as a list or a dictionary."""
     return _Factory(default_factory)
 
 
@@ -65,7 +65,7 @@ class Struct:
 
 
 def replace(struct: AnyStruct, **changes: Any) -> AnyStruct:
-    """A copy with some fields changed."""
+    """Return a copy with some fields changed."""
     return type(struct)(**{**vars(struct), **changes})
 
 

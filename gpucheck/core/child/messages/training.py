@@ -70,7 +70,7 @@ class Job(Struct):
 
 
 def job_id(job: Job | TrainingRun) -> str:
-    """Strategy, devices and precision, also for display: "one_device GPU:0 float32"."""
+    """Return strategy, devices and precision, also for display: "one_device GPU:0 float32"."""
     return f"{job.strategy} {','.join(job.devices)} {job.precision}" + (" xla" if job.compiled else "")
 
 
