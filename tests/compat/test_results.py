@@ -5,7 +5,7 @@ def test_result_is_found_by_number_name_or_message() -> None:
     mismatch = results.cuda("803")
     assert mismatch is not None
     assert mismatch.name == "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
-    assert mismatch.meaning == "libcuda and the kernel module are of different versions"
+    assert mismatch.meaning == "libcuda and the kernel module have different versions"
     for spelled in ("cudaErrorSystemDriverMismatch", mismatch.name, "system has unsupported display driver, or so"):
         assert results.cuda(spelled) == mismatch
     assert results.cuda("12345") is None

@@ -64,7 +64,7 @@ class TestNoAnswer:
             "kubectl create role gpucheck-pods --verb=get,list --resource=pods,jobs.batch,statefulsets.apps --namespace=ml"
             " && kubectl create rolebinding gpucheck-pods --role=gpucheck-pods --serviceaccount=ml:trainer --namespace=ml"
         )
-        assert ask_pods("train-0-x7f2k").endswith(f"may not list pods (status 403); allow it: {commands}")
+        assert ask_pods("train-0-x7f2k").endswith(f"is not allowed to list pods (status 403); allow it: {commands}")
         assert "--serviceaccount=ml:ACCOUNT" in ask_pods("", text="opaque")
 
     def test_server_with_an_endless_response_times_out(self, api_server, ask_pods):
