@@ -90,11 +90,20 @@ def _row(wheel: Wheel) -> list[str]:
 
 
 def _cell(wheel: Wheel, capability: tuple[int, int]) -> str:
-    lowest = wheels.lowest_driver(wheel, capability, cuda_major(wheel))
+    lowest = _lowest_driver(wheel, capability)
     if lowest is None:
         return "–"
     found = wheels.support(wheel, capability)
     return f"**{lowest}**" if found.native > found.compiled else f"*{lowest}*"
+
+
+def _lowest_driver(wheel: Wheel, capability: tuple[int, int]) -> str | None:
+    """Return the first driver, or branch, on Linux that loads all of a wheel's code for a GPU; None without code for it."""
+    found = wheels.support(wheel, capability)
+    if not found.usable:
+        return None
+    branches = [cuda.first_branch(capability), cuda.branch_of_cuda(cuda.cuda_of_ptx(found.ptx)) if found.ptx else None]
+    return max([cuda.LOWEST_DRIVER[cuda_major(wheel)][0], *(branch for branch in branches if branch)], key=versions.parse)
 
 
 def _needs(wheel: Wheel) -> list[str]:
