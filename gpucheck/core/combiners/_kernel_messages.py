@@ -185,7 +185,7 @@ class Machine:
                 self.listed.get(event.device),
                 saw(kernel_log, f"events[{place}].text"),
                 Action.IGNORE,
-                f"Xid {event.code}, which gpucheck does not know",
+                f"Xid {event.code}, which gpucheck does not recognize",
                 event.code,
             )
             for place, event in enumerate(kernel_log.events)

@@ -96,7 +96,7 @@ def finding(
         reports: about the GPUs.
         action: the hardware action.
         repairs: of the rule.
-        context: the machine to repair.
+        context: what is known about the machine.
         sources: further reports that show it.
     """
     return Finding(

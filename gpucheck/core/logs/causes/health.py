@@ -87,7 +87,7 @@ def _unknown(events: Events) -> Cause | None:
         return None
     numbers = list(dict.fromkeys(event.fields["code"] for event in named))
     devices = _addresses(named)
-    summary = f"The GPU at {devices[0]} reports Xid {listing(numbers)}, which gpucheck does not know."
+    summary = f"The GPU at {devices[0]} reports Xid {listing(numbers)}, which gpucheck does not recognize."
     return Cause(summary, named, None, tuple(devices), named={"xids": ",".join(numbers)}, action=Action.IGNORE)
 
 

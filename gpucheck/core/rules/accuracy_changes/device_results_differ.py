@@ -181,7 +181,7 @@ def repairs(context: Context, *, gpu: bool = True) -> Fixes:
     """Find the part that computes wrongly: an option, the libraries or the GPU.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         gpu: whether the device is a GPU.
     """
     yield NEW_ENVIRONMENT

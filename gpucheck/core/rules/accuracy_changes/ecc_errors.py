@@ -139,7 +139,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     """Let the GPU replace its faulty memory.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         action: the required action; empty: the one that the messages request.
         devices: addresses, UUIDs or indices of the GPUs, comma-separated.
         xids: codes of the kernel's messages, comma-separated.

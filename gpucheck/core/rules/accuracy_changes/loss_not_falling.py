@@ -69,7 +69,7 @@ def repairs(context: Context, *, classes: str = "", own_model: bool = False, gpu
     """Make the model learn.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         classes: the number of classes among which the model guesses.
         own_model: whether it is gpucheck's own model, which learns on a healthy machine.
         gpu: whether it was trained on a GPU.

@@ -92,7 +92,7 @@ def repairs(
     """Keep values finite.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         step: the step or batch in which it occurred.
         operation: TensorFlow's operation that produced the first value that is not finite: "Log".
         precision: of the program: "float16"; of gpucheck's run: its policy.

@@ -124,7 +124,7 @@ def repairs(context: Context, *, dtype: str = "", better: str = "") -> Fixes:
     """Train in a precision that the GPU supports.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         dtype: the unsupported one, as in the log: "bf16", "mixed_float16".
         better: the policy that works on this GPU; empty: unknown.
     """

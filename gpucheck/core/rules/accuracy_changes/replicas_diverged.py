@@ -54,7 +54,7 @@ def repairs(context: Context, *, own_model: bool = False, gpu: bool = True) -> F
     """Build identical replicas, and exchange all of their gradients.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         own_model: whether it is gpucheck's own model, whose replicas are equal on a healthy machine.
         gpu: whether it was trained on GPUs.
     """

@@ -41,7 +41,7 @@ def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Fixes:
     """Get the missing GPUs, or leave the extra ones unused.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         seen: the number found; empty: unknown.
         wanted: the expected number.
     """

@@ -34,7 +34,7 @@ def repairs(context: Context, *, wanted: str = "") -> Fixes:
     """Run on a machine with the expected GPUs.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         wanted: the expected property: "NVIDIA H200", "at least 80 GiB of memory".
     """
     have = f" with {wanted}" if wanted else ""

@@ -52,7 +52,7 @@ def repairs(context: Context, *, packages: str = "", others: str = "") -> Fixes:
     """Install the expected versions.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         packages: requirements for pip, one per line: "keras==3.15.*".
         others: components that pip does not install: "NVIDIA driver >=590".
     """

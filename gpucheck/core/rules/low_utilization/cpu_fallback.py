@@ -65,7 +65,7 @@ def repairs(context: Context, *, op: str = "", backend: str = "") -> Fixes:
     """Make the work run on the GPU.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         op: in a log, what ran on the CPU: an operation, "strategy", "convolution" or "all".
         backend: the backend that trained; empty: the log's framework, TensorFlow if unknown.
     """

@@ -96,7 +96,7 @@ def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> Fi
     """Use fewer workers, or more processors.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         suggested: the number of workers that a log suggests: "2".
         processors: the number to request.
     """

@@ -110,7 +110,7 @@ def repairs(context: Context, *, reason: str = "", index: str = "") -> Fixes:
     """Cool the GPU, or increase its power limit.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         reason: why its clocks are low, in plain words or NVML's terms: "hw thermal slowdown", "power".
         index: of the GPU, as in nvidia-smi.
     """

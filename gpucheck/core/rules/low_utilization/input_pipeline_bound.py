@@ -79,7 +79,7 @@ def repairs(context: Context, *, size: str = "", device: str = "GPU", figures: M
     """Prepare data faster: the optimizations that helped on this machine, with their speedup; else general advice.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         size: elements of the shuffle buffer that training waited for: "60000".
         device: the device that waits for data.
         figures: of the experiment on this machine; None: not measured.

@@ -90,7 +90,7 @@ def repairs(context: Context, *, disabled: bool | None = None, other: str = "") 
     """Let the driver store the kernels.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         disabled: whether a variable disables the cache; None: unknown.
         other: a writable folder for it.
     """

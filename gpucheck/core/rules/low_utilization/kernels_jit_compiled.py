@@ -127,7 +127,7 @@ def repairs(context: Context, *, capability: str = "") -> Fixes:
     """Keep the compiled kernels, or install a TensorFlow with native ones.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         capability: of the GPU: "9.0"; empty: unknown.
     """
     yield Fix(

@@ -64,7 +64,7 @@ def repairs(context: Context, *, device: str = "") -> Fixes:
     """Reseat the card.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         device: its address on the bus: "0000:0b:00.0".
     """
     card = f"the card{f' at {device}' if device else ''}"

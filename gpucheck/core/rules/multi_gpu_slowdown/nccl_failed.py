@@ -72,7 +72,7 @@ def repairs(
     """Repair the path between the GPUs that the lines report.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         lines: the log lines of the failure.
         peer: address of the machine that was unreachable over InfiniBand.
         interface: the network interface that NCCL uses.

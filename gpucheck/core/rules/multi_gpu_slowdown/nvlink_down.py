@@ -206,7 +206,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     """Repair the links.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         action: the required action; empty: the one that the messages request.
         devices: addresses or UUIDs of the GPUs, comma-separated.
         xids: codes of the kernel's messages, comma-separated.

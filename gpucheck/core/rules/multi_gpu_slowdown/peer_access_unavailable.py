@@ -103,7 +103,7 @@ def repairs(context: Context, *, text: str = "", state: str = "") -> Fixes:
     """Train without peer access, or enable it if the machine supports it.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         text: the line that refuses it.
         state: "unused": nothing failed, NCCL already uses another path.
     """

@@ -68,7 +68,7 @@ def repairs(context: Context, *, source: str = "", message: str = "") -> Fixes:
     """Correct the error in the message.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         source: "server" if the program itself passes the cluster to tf.train.Server.
         message: of TensorFlow or of the probe.
     """

@@ -156,7 +156,7 @@ def repairs(
     """Make the worker respond.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         how: the fault: as ``WorkerFault.how``, or "left" after it had connected; empty: derived from ``text``.
         address: of the worker, or its task.
         text: the line that reports it.

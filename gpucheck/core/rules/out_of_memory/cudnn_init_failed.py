@@ -40,7 +40,7 @@ def repairs(context: Context, *, spare: str = "") -> Fixes:
     """Leave memory for cuDNN.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         spare: "yes" if enough of the GPU's memory is free, so memory is not the reason.
     """
     return leave_memory(context, "cuDNN", spare)

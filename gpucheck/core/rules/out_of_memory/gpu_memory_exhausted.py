@@ -65,7 +65,7 @@ def repairs(
     """Reduce memory use.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         shape: of the tensor that did not fit: "[64,256,56,56]".
         allocator: the allocator that failed; "cuda": CUDA's own, below the framework's;
             "code": CUDA had no room for a kernel's code next to JAX's pool.

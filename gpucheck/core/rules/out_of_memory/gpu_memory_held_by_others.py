@@ -130,7 +130,7 @@ def repairs(
     """Free the memory, or use another GPU.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         pids: of the processes that hold the memory: "4242,4243"; in a container, the host's.
         free_gpu: the description of another GPU.
         free_uuid: its UUID, for CUDA_VISIBLE_DEVICES.

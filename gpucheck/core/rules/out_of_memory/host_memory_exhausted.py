@@ -120,7 +120,7 @@ def repairs(
     """Reduce memory use, or get more memory.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         shape: of the tensor or array that did not fit.
         size: its size: "37.3 GiB".
         limit: not empty: the limit of a container or job ended the process; "paging file": that of Windows is too small.

@@ -66,7 +66,7 @@ def repairs(context: Context, *, devices: str = "") -> Fixes:
     """Configure the GPUs earlier.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         devices: which devices TensorFlow's message names: "Physical", "Virtual", "Logical", "Visible"; empty: the first of them.
     """
     call, variable = _CALLS.get(devices, _CALLS["Physical"])

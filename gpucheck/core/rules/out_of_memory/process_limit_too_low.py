@@ -253,7 +253,7 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
     """Raise the limit.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         limit: which one: a key of ``_RAISE`` or ``_FILTER``; empty: any.
         group: whether a control group sets it, which no shell can change; None: unknown.
         file: the control group's file with the limit.
@@ -286,7 +286,7 @@ def _by_configuration(context: Context, limit: str, *, pids: bool, process: bool
     """Yield fixes that start a container or service with a higher limit.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         limit: which one; empty: any.
         pids: whether a control group may limit the number of threads (pids.max).
         process: whether the limit may be one that processes inherit (ulimit).

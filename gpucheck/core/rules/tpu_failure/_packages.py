@@ -17,7 +17,7 @@ def runtimes(context: Context, tensorflow: Fix) -> Fixes:
     """Install the framework with the matching runtime.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         tensorflow: the repair for TensorFlow, the only one whose packages depend on what is installed.
     """
     jax = Fix(text="Install JAX with the matching TPU runtime", command=context.pip("-U", "jax[tpu]"))

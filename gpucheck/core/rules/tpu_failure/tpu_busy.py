@@ -74,7 +74,7 @@ def repairs(context: Context, *, pid: str = "", message: str = "") -> Fixes:
     """End the process that uses the TPU.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         pid: of the process that uses it.
         message: of the refusal.
     """

@@ -67,7 +67,7 @@ def repairs(context: Context, *, variables: str = "") -> Fixes:
     """Use a supported framework, or another TPU.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         variables: those that name the TPU, if no chip was found.
     """
     if context.excludes(framework="tensorflow"):

@@ -77,7 +77,7 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
     """Get a TPU, or stop asking for one.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         message: of the framework; empty: unknown.
         variables: names of the variables that announce a TPU, separated by spaces.
         chips: the generation of the chips on the bus, if their device nodes are missing.

@@ -73,7 +73,7 @@ def repairs(context: Context, *, tensorflow_tpu: str = "") -> Fixes:
     """Install the runtime of the framework.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         tensorflow_tpu: version of the installed tensorflow-tpu, if only libtpu is missing.
     """
     if tensorflow_tpu:

@@ -81,7 +81,7 @@ def repairs(context: Context, *, message: str = "", name: str = "") -> Fixes:
     """Make the TPU reachable.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         message: of the framework.
         name: the value of TPU_NAME.
     """

@@ -70,7 +70,7 @@ def repairs(context: Context, *, tensorflow_tpu: str = "", message: str = "") ->
     """Install matching versions.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         tensorflow_tpu: version of the installed tensorflow-tpu.
         message: of the framework.
     """

@@ -167,7 +167,7 @@ def repairs(
     """Find the cause of the crash, or the sender of the signal.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         text: the last lines of the process, if they explain the crash.
         signal: the signal that ended it: "SIGSEGV".
         without: arguments of env that start a process without added libraries.

@@ -170,7 +170,7 @@ def repairs(
     """Follow the message; in a log, it is about a kernel with an illegal access, or an error in the program.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         xla: whether only XLA-compiled training failed.
         experiments: the failed ones of --full.
         own_model: whether gpucheck's own training failed.

@@ -43,7 +43,7 @@ def repairs(context: Context, *, text: str = "") -> Fixes:
     """Use one strategy and its scope.
 
     Args:
-        context: the machine to repair.
+        context: what is known about the machine.
         text: the message.
     """
     once = Fix(text="Create one strategy per program and reuse it: every call of its constructor creates another one")
