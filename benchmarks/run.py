@@ -9,8 +9,8 @@ devices: eight logical devices, each trained, compared with one: the whole run, 
 log: ``gpucheck explain`` of 64 MB of a normal training log compared with ``plain_reading.py``: at most 3.0.
 
 The two commands of a pair alternate, after one unmeasured run of each. The output has the ratio of the medians and the ratio of
-the minima, which other load on the machine affects less. Exit code 1 if both are above the limit: a slower command also has a
-slower best run, while the median of a few runs varies by some percent on a shared machine.
+the minima, which other load on the machine affects less. Exit code 1 if both exceed the limit: a slower command also has a
+slower best run, while the median of a few runs varies by a few percent on a shared machine.
 """
 
 import argparse
@@ -46,7 +46,7 @@ class Figure(NamedTuple):
     name: str
     ours: Callable[[Done], float]
     theirs: Callable[[Done], float]
-    promise: float  # the maximum of the ratio
+    promise: float  # the maximum ratio
 
 
 class Pair(NamedTuple):
@@ -119,8 +119,8 @@ def compare(name, figure, ours, theirs):
     """Print one figure of all runs; return whether it is within its limit."""
     ratio, best = statistics.median(ours) / statistics.median(theirs), min(ours) / min(theirs)
     print(
-        f"{name}, {figure.name}: {spread(ours)} against {spread(theirs)}: "
-        f"ratio of the medians {ratio:.2f}, of the minima {best:.2f}, promised at most {figure.promise}",
+        f"{name}, {figure.name}: {spread(ours)} vs. {spread(theirs)}: "
+        f"ratio of the medians {ratio:.2f}, of the minima {best:.2f}, limit {figure.promise}",
         flush=True,
     )
     return min(ratio, best) <= figure.promise

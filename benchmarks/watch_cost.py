@@ -1,10 +1,10 @@
 """Measure the cost of ``gpucheck.keras.Watch`` per step: python benchmarks/watch_cost.py [PAIRS]
 
 Trains a small and a larger model in short rounds, alternately with and without the callback, in one process. There are two
-copies of each model; one is traced with the callback, so that its steps measure the wait for data. Prints for each model what the
-callback adds to the time and the processor time of a step: the median over pairs of consecutive rounds, without the first steps
-of a round, during which the monitor starts. Then prints what it adds once to each fit, the time of its two calls for each step,
-and the processor time of the monitor and its child. Other load affects the times most, and the last two values least.
+copies of each model; one is traced with the callback, so that its steps measure the wait for data. For each model, prints what
+the callback adds to the time and the processor time of a step: the median over pairs of consecutive rounds, without the first
+steps of a round, during which the monitor starts. Then prints what it adds once to each fit, the time of its two calls for each
+step, and the processor time of the monitor and its child. Other load affects the times most, and the last two values least.
 """
 
 import statistics
@@ -107,5 +107,5 @@ time.sleep(2 * EVERY_SECONDS)
 looks = sum(ours.cpu_times()[:2]) - sum(before[:2])
 looks += sum(sum(child.cpu_times()[:2]) - children.get(child.pid, 0.0) for child in ours.children(recursive=True))
 watch.on_train_end()
-print(f"its looks                     {100 * looks / (2 * EVERY_SECONDS):.3f} % of one processor")
+print(f"its checks                    {100 * looks / (2 * EVERY_SECONDS):.3f} % of one processor")
 print(f"load after                    {psutil.getloadavg()[0]:.2f}")

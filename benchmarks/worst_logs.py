@@ -51,7 +51,7 @@ def real():
 
 
 def packed(texts, size=LINE):
-    """Join the texts to lines of about this size."""
+    """Join the texts into lines of about this size."""
     lines = [""]
     for text in texts:
         if len(lines[-1]) + len(text) > size:

@@ -1,4 +1,4 @@
-"""Whether this machine trains Keras on every device it has; if not, the one root cause and what to type.
+"""Check whether this machine trains Keras on every device it has; if not, find the root cause and the commands to fix it.
 
     report = gpucheck.check()                 # the report; level="quick" does not import TensorFlow; print(report) shows it
     gpucheck.require(gpus=1, memory_gib=16)   # raises gpucheck.NotReady, with the root cause, unless this machine is ready
@@ -9,14 +9,14 @@ Importing this package imports nothing heavy. docs/architecture.md describes its
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # a user's typing.py must not end `python -m gpucheck` before it can name the file
+TYPE_CHECKING = False  # a user's typing.py must not end `python -m gpucheck` before it can report the file
 if TYPE_CHECKING:
     from typing import Any
 
     from gpucheck.api import NotReady, Result, check, require
 
 __version__ = "0.1.0"
-DISTRIBUTION = "keras-gpucheck"  # another package of the package index is named gpucheck, and has this file too
+DISTRIBUTION = "keras-gpucheck"  # another package on the package index is named gpucheck, and also has this file
 __all__ = ["NotReady", "Result", "__version__", "check", "require"]
 
 
@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, for completion and ``help``, which fetch each of them: so ``keras`` only once it is imported."""
+    """Return the public names, for completion and ``help``, which load each: ``keras`` only once it is imported."""
     import sys
 
     return [*__all__, *(["keras"] if "gpucheck.keras" in sys.modules else [])]

@@ -9,7 +9,7 @@ def _own_folder_only() -> None:
 
     try:
         if sys.path[:1] == [os.getcwd()]:
-            folder = sys.path.pop(0)  # what is asked must not come from there
+            folder = sys.path.pop(0)  # the modules needed to decide must not come from there
             if is_ours(folder):
                 sys.path.insert(0, folder)
     except OSError:  # it was removed

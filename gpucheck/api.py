@@ -32,7 +32,7 @@ _IN_PYTHON = {  # the terminal's hint on an option -> the hint in Python
     "gpucheck --allow-cpu": "gpucheck.check(allow_cpu=True)",
 }
 
-_NOT_REDACTED = "<small>With the names of this machine: clear this output before you share the notebook.</small>"
+_NOT_REDACTED = "<small>Contains the names of this machine: clear this output before you share the notebook.</small>"
 
 
 class Result(Report, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Result(Report, frozen=True, kw_only=True):
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """The fix of each root cause, as Python code if a program can do it itself."""
+        """The fix of each root cause, as Python code if a program can apply it itself."""
         from gpucheck.core.repairs.in_python import repairs
 
         return repairs(self.findings)
@@ -58,7 +58,7 @@ class Result(Report, frozen=True, kw_only=True):
         return functools.reduce(lambda text, words: text.replace(*words), _IN_PYTHON.items(), text)
 
     def _repr_html_(self) -> str:
-        """Return the HTML page in an iframe, so that its style and the notebook's do not mix."""
+        """Return the HTML page in an iframe, which separates its style from the notebook's."""
         import html
 
         try:
@@ -107,19 +107,19 @@ def check(
         backend: the Keras backend to test; None: the one that Keras uses here. With jax and torch, TensorFlow is not tested.
         expect: a file with the expectations of this machine; ``gpucheck snapshot`` writes one.
         logical_devices: split each GPU, or without one the CPU, into this number (at most 64), and train on all of them.
-        allow_cpu: a machine with no accelerator is fine.
+        allow_cpu: accept a machine without an accelerator.
         smoke: train on every device, unless ``level`` is "quick".
-        strict: warnings fail too (``exit_code``).
+        strict: treat warnings as faults, too (``exit_code``).
         timeout_seconds: time limit of the whole call; None: 120, with "full" 300.
         python: another interpreter to examine.
-        strategies: train with this one or these only; empty: all that apply.
+        strategies: train only with these strategies; empty: all that apply.
 
     Returns:
         The report: ``verdict``, ``findings`` (root cause first), ``training``, ``facts`` and the rest of its schema.
 
     Raises:
         ValueError: an unknown level, backend or strategy, a strategy without training, a time that is not positive, an
-            invalid number of devices, or an unreadable file of expectations.
+            invalid number of devices, or an unreadable expectations file.
         RuntimeError: files of this installation of gpucheck are missing or incomplete.
     """
     if level not in get_args(Depth):
@@ -157,14 +157,14 @@ def check(
 
 
 def _progress(host: LocalHost) -> AbstractContextManager[Callable[[list[str]], None] | None]:
-    """Return a progress line for notebooks; in a script nothing is printed."""
+    """Return a progress line for notebooks; a script prints nothing."""
     if not progress_line.in_notebook():
         return contextlib.nullcontext()
     return progress_line.line(host, cast("TextIO", progress_line.NotebookLine()))
 
 
 def _expectations(path: str) -> Expectations:
-    """Read a file of expectations. Raises ValueError with the line of an error."""
+    """Read an expectations file. Raises ValueError with the line of an error."""
     from gpucheck.core.expectations.read import LARGEST_BYTES, Problem, parse
     from gpucheck.core.system.read import Refused, read
 
@@ -178,8 +178,8 @@ def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", t
     """Raise unless this machine is ready to train on that many GPUs, for the first line of a training script.
 
     Args:
-        gpus: how many GPUs CUDA must offer this process; 0: a CPU is enough.
-        memory_gib: the minimum memory of each.
+        gpus: how many GPUs must be available to this process through CUDA; 0: a CPU is enough.
+        memory_gib: the minimum memory of each GPU.
         level: "quick", "default" or "full".
         timeout_seconds: time limit of the whole call; None: 120, with "full" 300.
 
@@ -188,7 +188,7 @@ def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", t
 
     Raises:
         NotReady: a fault, too few GPUs, too little memory, or no verdict.
-        ValueError: not a number, a negative number, memory without a GPU, or as for ``check``.
+        ValueError: an argument is not a number or negative, memory is required without a GPU, or as for ``check``.
     """
     check_requirements(gpus, memory_gib)
     report = check(level=level, allow_cpu=gpus == 0, timeout_seconds=timeout_seconds)
@@ -198,7 +198,7 @@ def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", t
 
 
 def check_requirements(gpus: int, memory_gib: float) -> None:
-    """Raise ValueError if these are no requirements."""
+    """Raise ValueError if the requirements are invalid."""
     if not isinstance(gpus, numbers.Integral) or isinstance(gpus, bool) or gpus < 0:
         raise ValueError(f"gpus is a number of GPUs, 0 or more. Received: {gpus!r}")
     if not isinstance(memory_gib, numbers.Real) or not memory_gib >= 0 or (memory_gib and not gpus):
@@ -216,11 +216,11 @@ def unready(report: Report, gpus: int, memory_gib: float) -> str | None:
     cuda = report.fact(Cuda)
     devices = cuda.devices if cuda else ()
     if len(devices) < gpus:
-        return f"{gpus} GPUs are required, and CUDA offers this process {len(devices)}"
+        return f"{gpus} GPUs are required, but CUDA lists {len(devices)} for this process"
     for device in devices[:gpus]:
         has = (device.memory_total_bytes or 0) / 2**30
         if has < memory_gib:
-            return f"{memory_gib:g} GiB per GPU are required, and {device.name} has {has:.1f}"
+            return f"{memory_gib:g} GiB per GPU is required, but {device.name} has {has:.1f}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""pytest plugin: the marker and the fixture ``requires_gpu`` skip a test, with the root cause, if this machine is not ready.
+"""A pytest plugin: the marker and the fixture ``requires_gpu`` skip a test, with the root cause, if this machine is not ready.
 
     @pytest.mark.requires_gpu                        # or requires_gpu(gpus=2, memory_gib=40)
     def test_training(): ...
@@ -25,7 +25,7 @@ _REPORTS = pytest.StashKey["dict[bool, Result]"]()  # key: whether a CPU is enou
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the setting for the level of the check."""
-    parser.addini("gpucheck_level", "how deep requires_gpu checks: quick, default or full", default="quick")
+    parser.addini("gpucheck_level", "level of the check for requires_gpu: quick, default or full", default="quick")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse wrong arguments of the marker before any test runs."""
+    """Reject invalid arguments of the marker before any test runs."""
     for item in items:
         marker = item.get_closest_marker(MARKER)
         if marker is not None:

@@ -1,6 +1,6 @@
 """Compare the tables of gpucheck/core/compat with PyPI.
 
-    python tools/check_releases.py                      print differences; for a release that the table lacks, print its entry
+    python tools/check_releases.py                      print differences; for a release missing from the table, print its entry
     python tools/check_releases.py --install [MINOR...] check that uv can resolve the answers of `gpucheck setup`
 
 The first reads file names and METADATA of TensorFlow's wheels (a few hundred KB of each), and the newest JAX and PyTorch. The
@@ -59,7 +59,7 @@ def differences(release: Release, every: list[Wheel]) -> Iterator[str]:
     for platform in PLATFORMS:
         has = any(_is_for(wheel, platform) for wheel in ours)
         if has != tensorflow.has_wheels(release, *platform):
-            yield f"wheels for {' '.join(platform)}: {has}, and the table says otherwise"
+            yield f"wheels for {' '.join(platform)}: {has}, but the table says otherwise"
     yield from _requirements(release, linux[-1])
 
 
@@ -80,7 +80,7 @@ def _requirements(release: Release, wheel: Wheel) -> Iterator[str]:
     with_cuda = {f"{need.name}{need.specifier}" for need in needs if 'extra == "and-cuda"' in _extra(need)}
     table = {str(Requirement(text)) for text in release.and_cuda}
     if with_cuda != table:
-        yield f"and_cuda lacks {sorted(with_cuda - table)}, and has {sorted(table - with_cuda)} too many"
+        yield f"and_cuda lacks {sorted(with_cuda - table)}, and has {sorted(table - with_cuda)} in excess"
 
 
 def _extra(need: Requirement) -> str:
@@ -88,7 +88,7 @@ def _extra(need: Requirement) -> str:
 
 
 def _marked(needs: list[Requirement], name: str) -> bool:
-    """Return whether a package has a range for each Python; the table then has the widest one."""
+    """Whether a package has a range for each Python; the table then has the widest one."""
     return sum(need.name.lower() == name for need in needs) > 1
 
 

@@ -3,13 +3,13 @@
     python tools/check_symbols.py [--cache DIR]
 
 For each combination on Linux x86_64 in which two frameworks use the GPU, uv resolves the printed packages, and every library in
-the resolved wheels is read (``wheel_symbols``): each function that one uses must be in another. It needs the network, uv and
+the resolved wheels is read (``wheel_symbols``): each function that one uses must be in another. Needs the network, uv and
 binutils, and downloads about 15 GB, one library at a time; --cache keeps what was read, not the wheels. Exit code 1 if a
 combination can't be resolved, or a linked function is missing. Tests do not run this script, but compare the solver's answers
 with pairs.json.
 
 PyTorch's own index is replaced by PyPI: torch 2.7.1 is built with CUDA 12.6, and the packages that newer builds for 12.6 pin are
-named in STANDS_FOR.
+listed in STANDS_FOR.
 """
 
 import argparse
@@ -55,7 +55,7 @@ STANDS_FOR = {
 
 
 def pairs() -> dict[str, Choice]:
-    """Return each combination with two frameworks on the GPU that is offered, by its packages, with one answer for it."""
+    """Return each supported combination of two frameworks on the GPU, by its packages, with one answer for it."""
     found: dict[str, Choice] = {}
     described = itertools.product(("5.2", "6.1", "8.0", "9.0", "12.0"), ("525.60", "570.86", "590.44"), ("2.27", "2.35"))
     for gpu, driver, glibc in described:
@@ -69,7 +69,7 @@ def pairs() -> dict[str, Choice]:
 
 
 def name(choice: Choice) -> str:
-    """Return 'torch (cu126), tensorflow[and-cuda]==2.20.0, jax[cuda12]', without builds for the CPU, which share nothing."""
+    """Return 'torch (cu126), tensorflow[and-cuda]==2.20.0, jax[cuda12]', without CPU builds, which share nothing."""
     parts = []
     for packages, url in commands.installs(choice):
         of = f" ({url.rpartition('/')[2]})" if url else ""
@@ -133,7 +133,7 @@ def symbols(found: Wheel, cache: pathlib.Path) -> Symbols:
 
 
 def check(pair: str, python: str, cache: pathlib.Path) -> dict[str, object]:
-    """Return the entry of a combination: what it resolves to, and how much is used and missing."""
+    """Return the entry of a combination: its resolved packages, and how many functions are used and missing."""
     resolved = resolve(pair, python)
     nvidia = [package for package in resolved if package.startswith("nvidia-")]
     frameworks = [package for package in resolved if FRAMEWORKS.match(canonicalize_name(package.partition("==")[0]))]
@@ -154,7 +154,7 @@ def check(pair: str, python: str, cache: pathlib.Path) -> dict[str, object]:
 
 
 def own(part: Symbols) -> frozenset[str]:
-    """Return what a wheel's libraries use of each other: TensorFlow's, of the stubs in libtensorflow_framework."""
+    """Return what a wheel's libraries use of each other: for TensorFlow, the stubs in libtensorflow_framework."""
     return part.linked.difference(missing(part.linked, part.provides))
 
 

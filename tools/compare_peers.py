@@ -1,8 +1,8 @@
 """Compare gpucheck with other tools on the same faults: python tools/compare_peers.py ENV_DOCTOR_SITE_PACKAGES.
 
 Writes docs/comparison.md. Needs TensorFlow in this environment, a C compiler for the fake driver of tests/lab, and a folder with
-env-doctor (`pip install --target FOLDER env-doctor`). Every program runs in the same Python, with the same fault. A program names
-the cause if its output has the words that any report of that cause must have.
+env-doctor (`pip install --target FOLDER env-doctor`). Every program runs in the same Python, with the same fault. A program
+identifies the cause if its output contains the words that any report of that cause must contain.
 """
 
 import os
@@ -38,7 +38,7 @@ alone. "Not after {seconds:.0f} s" means that the program was ended after that t
 
 
 class Fault(NamedTuple):
-    """A fault, and the words that an output naming its cause must have."""
+    """A fault, and the words that an output must contain to identify its cause."""
 
     name: str
     words: str

@@ -18,12 +18,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 CONDITIONAL = ("tomli",)  # for Python 3.10 only: pip evaluates markers for the Python that runs it
-UNUSED = ("pygments", "markdown_it", "mdurl")  # rich requires them, but gpucheck does not highlight source or render Markdown
+UNUSED = (
+    "pygments",
+    "markdown_it",
+    "mdurl",
+)  # rich requires them, but gpucheck neither highlights source code nor renders Markdown
 PREAMBLE = """#!/usr/bin/env python3
 import sys
 if not (3, 10) <= sys.version_info[:2] <= (3, 13):
     found = ".".join(map(str, sys.version_info[:2]))
-    sys.exit("gpucheck.pyz: started by Python %s; it needs 3.10 to 3.13. Name one of those instead of python3." % found)
+    sys.exit("gpucheck.pyz: started by Python %s; it needs 3.10 to 3.13. Use one of those instead of python3." % found)
 """
 WHOLE = (
     "tests/conftest.py",
@@ -104,7 +108,7 @@ def main():
         one_file = pyz(wheel, scratch)
         try_out("gpucheck.pyz", one_file.stat().st_size, sys.executable, "-S", one_file)
     if "github.com/OWNER" in ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"):
-        print("Not to be uploaded yet: pyproject.toml still says OWNER in [project.urls].")
+        print("Do not upload yet: pyproject.toml still says OWNER in [project.urls].")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Print the table of gpucheck/core/compat/downloads.py: how much the answers of `gpucheck setup` download, and their disk space.
+"""Print the table of gpucheck/core/compat/downloads.py: the download size and disk space of the answers of `gpucheck setup`.
 
     python tools/download_sizes.py
 
-uv resolves each answer for Linux on x86_64; the package index has the size of each wheel, and the wheel's own table of contents
-the size of its files, so that only a few KB of it are read. Nothing is installed. Needs the network and minutes.
+uv resolves each answer for Linux on x86_64. The package index has the size of each wheel, and the wheel's table of contents has
+the size of its files, so only a few KB of the wheel are read. Nothing is installed. Needs the network, and takes minutes.
 """
 
 import concurrent.futures

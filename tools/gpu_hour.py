@@ -1,9 +1,9 @@
-"""Run the items of tests/gpu on a machine with NVIDIA GPUs, in a given time, and keep a record.
+"""Run the items of tests/gpu on a machine with NVIDIA GPUs, within a time limit, and keep a record.
 
     python tools/gpu_hour.py MINUTES NAME [--site FOLDER] [--place gpu|fake|cpu] [--into FOLDER] [--only ITEM,...]
 
 The machine needs Python, and gpucheck's requirements with TensorFlow and NVIDIA's wheels, installed or in one folder (--site, as
-after ``pip install --target``); no network and no pytest. The most valuable items run first, and those that no longer fit into
+after ``pip install --target``), but neither network nor pytest. The most valuable items run first; those that no longer fit into
 the time are skipped. The record, docs/measured/NAME, is complete after each item: if this program is killed, the record has all
 items that ended, and the same command continues with the others. README.md there has the table, and the differences from the
 expected results and from the previous record. If chromium or google-chrome is installed, pictures show the pages of the most
@@ -35,7 +35,7 @@ from gpu.place import CPU, FAKE, GPU, Place, ends_with_parent  # noqa: E402
 MUCH = 1.2  # ratio: figures that differ by less match
 ROWS, MACHINE, PAGE = "rows.jsonl", "machine.json", "README.md"
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-PICTURED = ("healthy-quick", "healthy", "full", "soak")  # rows whose report's page is worth a picture
+PICTURED = ("healthy-quick", "healthy", "full", "soak")  # rows for which a picture of the report's page is taken
 WINDOW = "1100,1600"  # pixels; the rest of the page is in the report
 PICTURE_SECONDS = 60
 VERSIONS = """
@@ -61,7 +61,7 @@ def main() -> int:
     given = parser.parse_args()
     until = time.monotonic() + 60 * given.minutes
     chosen = [item for item in items() if given.place in item.on and (given.only is None or item.name in given.only)]
-    record_of = str((given.into / given.name).resolve())  # the same after a kill; two records at once do not share it
+    record_of = str((given.into / given.name).resolve())  # the same after a kill, and different for two concurrent records
     work = pathlib.Path(tempfile.gettempdir()) / f"gpu-hour-{given.name}-{zlib.crc32(record_of.encode()):08x}"
     shutil.rmtree(work, ignore_errors=True)
     place = Place(given.place, work, given.site.resolve() if given.site else None)
@@ -78,7 +78,7 @@ def main() -> int:
 
 
 def namespaces() -> list[str]:
-    """The namespaces of this process, which differ in a container."""
+    """Return the namespaces of this process, which differ in a container."""
     try:
         return [os.readlink(f"/proc/self/ns/{name}") for name in ("pid", "ipc", "uts")]
     except OSError:
@@ -157,22 +157,22 @@ class Record:
         print("; ".join(row.found for row in rows), flush=True)
 
     def unexpected(self) -> list[str]:
-        """Rows that differ from the expected results."""
+        """Return the rows that differ from the expected results."""
         return [f"{row['name']}: expected {row['expected']}, found {row['found']}" for row in self.rows if row["ok"] is False]
 
     def changed(self) -> list[str]:
-        """Differences from the previous record."""
+        """Return the differences from the previous record."""
         last = last_before(self.folder)
         before = {row["name"]: row for row in rows_of(last)} if last is not None else {}
         return [text for row in self.rows if row["name"] in before for text in differences(before[row["name"]], row)]
 
     def summary(self) -> str:
-        """The differences and the skipped items, as a list."""
+        """Return the differences and the skipped items, as a list."""
         left = [item.name for item in self._chosen if item.name not in self.done]
-        parts = [("Not as expected", self.unexpected()), ("Not tried, for lack of time or because it was cut off", left)]
+        parts = [("Not as expected", self.unexpected()), ("Not run, for lack of time or because the run was cut off", left)]
         last = last_before(self.folder)
         if last is not None:
-            parts.insert(1, (f"Other than in {last.name}", self.changed()))
+            parts.insert(1, (f"Different from {last.name}", self.changed()))
         return "\n\n".join("\n".join([f"{title}: {len(texts)}", *(f"- {text}" for text in texts)]) for title, texts in parts)
 
     def _take_picture(self, browser: str, name: str, report: str, place: Place) -> None:
@@ -181,7 +181,7 @@ class Record:
         recorded.write_text(report)
         page.write_text(place.gpucheck(("--replay", str(recorded), "--format", "html")).out)
         command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={WINDOW}"]
-        # A separate profile: with the user's, a running browser would open the page, and no picture would be written.
+        # A separate profile: with the user's profile, a running browser would open the page, and no picture would be written.
         command += [f"--user-data-dir={place.folder / 'browser'}", f"--screenshot={picture}", page.resolve().as_uri()]
         try:
             subprocess.run(command, capture_output=True, timeout=PICTURE_SECONDS, check=True, preexec_fn=ends_with_parent)
@@ -220,7 +220,7 @@ WORDS = {True: "ok", False: "**differs**", None: "skipped"}
 
 
 def cell(value: Any) -> str:
-    """A value as text in a table."""
+    """Return a value as text in a table."""
     if isinstance(value, dict):
         value = ", ".join(f"{name} {number}" for name, number in value.items())
     if isinstance(value, list):
@@ -229,7 +229,7 @@ def cell(value: Any) -> str:
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
-    """Differences between two rows of the same name: the outcome without its numbers, and figures over ``MUCH``."""
+    """Yield differences between two rows of the same name: the outcome without its numbers, and figures by more than ``MUCH``."""
     if words(before["found"]) != words(now["found"]) or before["ok"] is not now["ok"]:
         yield f"{now['name']}: {now['found']}; before: {before['found']}"
     for name, value in now["figures"].items():
@@ -239,12 +239,12 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
 
 
 def words(text: str) -> str:
-    """A text without its numbers."""
+    """Return a text without its numbers."""
     return re.sub(r"\d[\d.,]*", "#", text)
 
 
 def rows_of(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
-    """The rows of a record; a truncated last line is ignored."""
+    """Yield the rows of a record; a truncated last line is ignored."""
     path = folder / ROWS
     for line in path.read_text().splitlines(keepends=True) if path.exists() else ():
         if line.endswith("\n"):
@@ -252,7 +252,7 @@ def rows_of(folder: pathlib.Path) -> Iterator[dict[str, Any]]:
 
 
 def last_before(folder: pathlib.Path) -> pathlib.Path | None:
-    """The newest other record of the same kind of place, by start time."""
+    """Return the newest other record of the same kind of place, by start time."""
     began = {}
     for path in folder.parent.glob(f"*/{MACHINE}"):
         machine = json.loads(path.read_text())

@@ -1,6 +1,6 @@
-"""Measure every way to install: python tools/install_ways.py, after `make dist`. Needs the network, and pipx and uv on PATH.
+"""Measure every installation method: python tools/install_ways.py, after `make dist`. Needs the network, and pipx and uv on PATH.
 
-Each way starts from empty folders and caches, while an empty environment is active. It must check that environment and reach a
+Each method starts from empty folders and caches, while an empty environment is active. It must check that environment and reach a
 verdict. Rewrites the table of docs/install.md.
 """
 
@@ -34,7 +34,7 @@ class Way(NamedTuple):
 
 
 def ways(wheel: pathlib.Path, scratch: pathlib.Path) -> list[Way]:
-    """Return all ways. The first checks the environment it is installed in, the others check the active one."""
+    """Return all methods. The first checks the environment in which it is installed, the others check the active one."""
     own, active = scratch / "own/bin", "the active environment"
     own_uv = (
         f"env UV_CACHE_DIR={scratch}/uvx UV_TOOL_DIR={scratch}/none".split()
@@ -56,7 +56,7 @@ def ways(wheel: pathlib.Path, scratch: pathlib.Path) -> list[Way]:
 
 
 def megabytes(folder: pathlib.Path) -> float:
-    """Return the size of the folder's files in MB; hard links count once."""
+    """Return the size of the folder's files in MB; hard links are counted once."""
     files = {(held.st_dev, held.st_ino): held.st_size for held in (path.lstat() for path in folder.rglob("*") if path.is_file())}
     return sum(files.values()) / 1e6
 
@@ -72,7 +72,7 @@ def seconds(argv: tuple[str, ...], env: dict[str, str], expected: str = "") -> f
 
 
 def measured(way: Way, scratch: pathlib.Path, env: dict[str, str]) -> str:
-    """Measure one way; return its row of the table."""
+    """Measure one method; return its row of the table."""
     before = megabytes(scratch / way.folder)
     installs = f"{seconds(way.install, env):.1f} s" if way.install else "–"
     examined = "own" if way.folder == "own" else "active"
@@ -84,7 +84,7 @@ def measured(way: Way, scratch: pathlib.Path, env: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Measure every way and write the table."""
+    """Measure every method and write the table."""
     (wheel,) = (ROOT / "dist").glob("*.whl")
     with tempfile.TemporaryDirectory(prefix="gpucheck-ways-") as folder:
         scratch = pathlib.Path(folder)

@@ -1,4 +1,4 @@
-"""Measure how many small faults in the code the tests detect: a fixed sample of mutants, each run against the named tests.
+"""Measure how many small faults in the code the tests detect: a fixed sample of mutants, each run against the given tests.
 
     python tools/mutants.py --per-area 20 -- tests/golden tests/rules tests/logs tests/test_pipeline.py
 
@@ -121,7 +121,7 @@ def mutated(text: str, mutant: Mutant) -> str:
 
 
 def passes(root: pathlib.Path, tests: list[str]) -> bool:
-    """Return whether the tests pass in the copy."""
+    """Whether the tests pass in the copy."""
     argv = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not tensorflow and not slow", *tests]
     env = {**os.environ, "PYTHONPATH": str(root)}
     try:

@@ -1,10 +1,10 @@
-"""Read from the wheels on PyPI which GPUs they have code for, and what they need; write gpucheck/core/compat/wheels.json.
+"""Read from the wheels on PyPI for which GPUs they have code, and what they need; write gpucheck/core/compat/wheels.json.
 
-    python tools/read_wheels.py                         read the wheels of WANTED that the file lacks
-    python tools/read_wheels.py torch==2.9.1 ...        read these again, for Linux x86_64; or add @aarch64
+    python tools/read_wheels.py                         read the wheels of WANTED that are missing from the file
+    python tools/read_wheels.py torch==2.9.1 ...        reread these, for Linux x86_64; or add @aarch64
     python tools/read_wheels.py --report                print docs/wheels.md, which docs/build.py writes
 
-It needs the network, and no GPU. Each shared library is read into memory (3 GB), one at a time; a wheel has up to 900 MB. Tests
+Needs the network, but no GPU. Each shared library is read into memory (3 GB), one at a time; a wheel has up to 900 MB. Tests
 do not run this script.
 """
 

@@ -89,7 +89,7 @@ def cuda_names(data: bytes) -> tuple[str, ...]:
 
 
 def elf(data: bytes) -> Elf:
-    """Return the requirements of a 64-bit little-endian ELF file; none for any other file, or without a dynamic segment."""
+    """Return the requirements of a 64-bit little-endian ELF file; empty for any other file, or without a dynamic segment."""
     if data[:6] != b"\x7fELF\x02\x01":
         return Elf((), ())
     (offset,) = struct.unpack_from("<Q", data, 32)

@@ -1,4 +1,4 @@
-"""Wheels on PyPI: the index, and files in a wheel, without a download of the rest."""
+"""Wheels on PyPI: the index, and files in a wheel, without downloading the rest."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Which functions of NVIDIA's libraries a shared library uses, and which it provides. binutils (nm, readelf) reads the file.
+"""The functions of NVIDIA's libraries that a shared library uses and provides, read with binutils (nm, readelf).
 
 A library uses such a function in one of three ways:
 
@@ -6,7 +6,7 @@ A library uses such a function in one of three ways:
 - it has a stub of the same name, which opens the library at the first call, and calls the stub through a relocation (TensorFlow)
 - it calls its stub directly (JAX): the machine code has a call, a jump or a lea whose target is the stub
 
-Its stubs are for all functions of a library's header, and most are never called, so a stub alone is no use.
+A library has stubs for all functions in a header, and most are never called, so a stub alone is not a use.
 """
 
 import re

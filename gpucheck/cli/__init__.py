@@ -1,4 +1,4 @@
-"""The command line: parse, call, print, exit. Only this package and ``gpucheck/commands`` know click."""
+"""The command line: parse, call, print, exit. Only this package and ``gpucheck/commands`` use click."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def __getattr__(name: str) -> Any:
 
 
 def main() -> NoReturn:
-    """Entry point. Exits without interpreter teardown: a probe that waits for a file system must not delay the exit code.
+    """Run the command line, and exit without interpreter teardown: a probe that waits for a file system must not delay the exit.
 
-    An error in here means no verdict, and never exit code 1, which means a fault. All imports are inside for this reason.
+    An error in here means no verdict, never exit code 1, which means a fault. Therefore all imports are inside.
     """
     gc.disable()  # the run is short and creates little garbage
     code: Any
@@ -46,7 +46,7 @@ def main() -> NoReturn:
         if code == UNKNOWN:
             from gpucheck.core.system.shadowing import report_shadowing_file
 
-            report_shadowing_file(SystemExit())  # a probe that failed because of a user's file did not raise
+            report_shadowing_file(SystemExit())  # a probe that failed because of a user's file has not raised an exception
         if "gpucheck.core.system.write" in sys.modules:
             sys.modules["gpucheck.core.system.write"].sweep()
     except (Exception, SystemExit):  # already reported
@@ -63,7 +63,7 @@ def _run() -> Any:
     from gpucheck.cli import signals
 
     signals.catch()
-    import gpucheck.core.system.integrity  # in this form, a missing file is named in the exception
+    import gpucheck.core.system.integrity  # in this form, the exception reports a missing file
     import gpucheck.core.system.ulimits
     from gpucheck.cli.time_limit import TimeLimit
 
@@ -80,12 +80,12 @@ def _run() -> Any:
 
 
 def _of_a_users_file(error: SystemExit) -> bool:
-    """Whether a user's file with the name of a module ended the program, as a script does that is imported by accident."""
+    """Whether a user's file that shadows a module ended the program, as a script does when it is imported by accident."""
     try:
         from gpucheck.core.system.shadowing import raised_in_shadowing_file
 
         return raised_in_shadowing_file(error)
-    except (Exception, SystemExit):  # a module that this needs is missing, which is reported elsewhere
+    except (Exception, SystemExit):  # a required module is missing, which is reported elsewhere
         return False
 
 

@@ -21,12 +21,12 @@ from gpucheck.core.model import Level, Report, Request, Verdict
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.write import OutputFile
 
-REDACTION_SECONDS = 0.5  # after the limit; text that is not redacted in time is left out
+REDACTION_SECONDS = 0.5  # after the limit; text that is not redacted in time is omitted
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 class Delivery:
-    """The output files of one run: opened before it, written by ``deliver`` after it."""
+    """The output files of one run: opened before the run, written by ``deliver`` after it."""
 
     def __init__(self, outputs: Outputs, targets: list[tuple[str, OutputFile | None]], unwritable: int, until: float) -> None:
         self._outputs = outputs
@@ -36,7 +36,7 @@ class Delivery:
         self._redacted: Report | None = None
 
     def deliver(self, report: Report, exit_code: int) -> None:
-        """Write the files, then standard output; if one can't be written (a full disk), the others still are."""
+        """Write the files, then standard output; if one can't be written (a full disk), the others are still written."""
         problem: OSError | None = None
         if any(style == "github" for style, _ in self._targets):
             _append_summary(self._prepared(report, "markdown"))
@@ -50,7 +50,7 @@ class Delivery:
             raise problem
 
     def write_partial(self, report: Report) -> Iterator[time_limit.Write]:
-        """Render the partial report in every format; runs in another thread than the one that hangs."""
+        """Render the partial report in every format; runs in a different thread from the one that hangs."""
         # The other thread may hang in redaction, so this one does not wait for it.
         self._until, self._redacted = time.monotonic() + REDACTION_SECONDS / 2, None
         for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
@@ -69,11 +69,11 @@ class Delivery:
 
 
 def redacted(report: Report, until: float) -> Report:
-    """Return the report without what identifies this machine, its user, or those in its texts.
+    """Return the report without values that identify this machine, its user, or machines and users in its texts.
 
     Args:
-        report: any.
-        until: the time limit; what is not redacted shortly after it is left out.
+        report: any report.
+        until: the time limit; text that is not redacted shortly after it is omitted.
     """
     from gpucheck.core.reports.redaction import redact
 
@@ -87,7 +87,7 @@ def delivery(outputs: Outputs, limit: TimeLimit) -> Iterator[Delivery]:
 
     Raises:
         Unwritable: a file can't be written.
-        click.UsageError: a format's extra is missing, or two reports go into one file.
+        click.UsageError: a format's extra is missing, or two reports have the same file.
     """
     style, target = outputs.style, outputs.target
     files = [*([(style, target)] if style is not None and target not in (None, "-") else []), *outputs.reports]
@@ -101,7 +101,7 @@ def delivery(outputs: Outputs, limit: TimeLimit) -> Iterator[Delivery]:
         except NoResponse as error:
             raise Unwritable(path, str(error.strerror)) from None
         if place in places and not several:
-            raise click.UsageError(f"two reports would go into {path}")
+            raise click.UsageError(f"two reports would be written to {path}")
         places.append(place)
     with contextlib.ExitStack() as stack:
         unknown = EXIT_STYLES[outputs.exit_style]["unknown"]

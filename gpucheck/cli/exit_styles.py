@@ -1,10 +1,10 @@
 """Exit codes as other systems define them: ``--exit-style``.
 
 Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. node-problem-detector: 0 the condition is false, 1 it is true, 2 unknown. Docker:
-0 healthy, 1 unhealthy, 2 reserved: what was not checked is not healthy. Slurm drains a node whose Prolog fails, so only a
-fault may exit with an error: a wrong option would drain a whole cluster.
+0 healthy, 1 unhealthy, 2 reserved: a machine that was not checked is not healthy. Slurm drains a node whose Prolog fails, so only
+a fault may exit with an error: a wrong option would drain a whole cluster.
 
-Imports only the standard library: a damaged installation needs the codes too.
+Imports only the standard library: a damaged installation also needs the codes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Report an exception that ends the command line: one line if the cause is known, else a traceback and a request to report it."""
+"""Report an exception that ends the command line: one line if the cause is known, otherwise a traceback to report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 class NoVerdict(Exception):
-    """The machine cannot be examined; the message says why, in one line."""
+    """The machine cannot be examined; the message says why, on one line."""
 
 
 def report(error: BaseException) -> None:
@@ -34,7 +34,7 @@ def _explained(error: BaseException) -> str | None:
     if not isinstance(error, integrity.Damaged) and shadowing.report_shadowing_file(error):
         return ""
     try:
-        integrity.verify()  # names the damaged file; the exception may name another one that needs it
+        integrity.verify()  # reports the damaged file; the exception may mention a different one that needs it
     except integrity.Damaged as damaged:
         error = damaged
     damage = integrity.explain(error)

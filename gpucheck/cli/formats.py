@@ -19,7 +19,7 @@ Command = Callable[..., Any]
 class Format(msgspec.Struct, frozen=True):
     """Properties of a format, in addition to its module in ``gpucheck/core/reports``."""
 
-    redacted: bool = False  # by default, because it is meant to be shared
+    redacted: bool = False  # whether it is redacted by default, because it is intended for sharing
     extra: str | None = None  # the distribution's extra that it requires
     in_place: bool = False  # written into the existing file: the kubelet mounts its own, which rename can't replace
 
@@ -40,7 +40,7 @@ FORMATS = {
 
 
 class Outputs(NamedTuple):
-    """What a command writes, and how, as its options say."""
+    """The outputs of a command, as its options define them."""
 
     style: str | None  # the format of ``target``; None: the command prints something other than a report
     target: str | None = None  # a file; None and "-" are standard output
@@ -83,7 +83,7 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
     """Add the options for a report's format and output to a command, which receives ``outputs``, an ``Outputs``.
 
     Args:
-        styles: the exit styles that it offers.
+        styles: the exit styles that the command supports.
     """
     options = (
         click.option(

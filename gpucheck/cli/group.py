@@ -22,9 +22,9 @@ from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 ARGUMENTS = "gpucheck.arguments"
 COMPLETION = "_GPUCHECK_COMPLETE"
-ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # what other tools call them
-# click's words, which differ by its version and by the number of names, and those of `did_you_mean`.
-ALMOST = 0.1  # of a ratio of difflib, from 0 to 1
+ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # names that other tools use
+# The wording of click, which depends on its version and on the number of names, and of `did_you_mean`.
+ALMOST = 0.1  # difference between ratios of difflib, which are from 0 to 1
 _TIP = r"(?i)[ (;,.]*\b(?:did you mean (?:one of: )?|possible options: )([^?)]+)[?).;]* *(.*)$"
 EVERY_DAY = ("check", "explain", "setup", "env", "run", "lint")  # the order of --help
 ADVANCED = ("bench", "node", "snapshot", "compare", "fleet", "recipe", "rules", "config", "schema", "completion")
@@ -96,7 +96,7 @@ class Commands(Command, click.Group):
             raise SystemExit(EXIT_STYLES[_style(ctx)]["unknown"]) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Complete the options of ``check`` too."""
+        """Also complete the options of ``check``."""
         completions = super().shell_complete(ctx, incomplete)
         default = self.get_command(ctx, "check")
         return completions + default.shell_complete(ctx, incomplete) if default and incomplete.startswith("-") else completions
@@ -131,7 +131,7 @@ def cli(context: click.Context) -> None:
     `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict.
     """
     context.obj = context.obj or TimeLimit(time.monotonic())
-    with contextlib.suppress(StopIteration, ValueError):  # before the search for settings; the option reports a wrong value
+    with contextlib.suppress(StopIteration, ValueError):  # before the search for settings; the option reports an invalid value
         context.obj.set(abs(float(next(values_of("--timeout", context.meta[ARGUMENTS])))) or math.inf)
     context.default_map = defaults(context)
 
@@ -154,14 +154,14 @@ def start(limit: TimeLimit) -> int:
 
 
 def _completion() -> str:
-    """Return the variable with which a shell's script asks for completions; "" unless one asks, because a job may have set it."""
+    """Return the variable with which a shell's script asks for completions; "" unless one asks: a job may have set it."""
     wanted = re.fullmatch(r"(?:bash|zsh|fish)_(source|complete)", os.environ.get(COMPLETION, ""))
     asked = wanted is not None and (wanted[1] == "source" or {"COMP_WORDS", "COMP_CWORD"} <= os.environ.keys())
     return COMPLETION if asked and not sys.argv[1:] else ""
 
 
 def _show_error(error: click.ClickException) -> None:
-    """Print the error first, then a tip, and the usage last, unless the error is a file's."""
+    """Print the error first, then a tip, and the usage last, unless the error is about a file."""
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # a group alone; since click 8.2
         say(error.format_message())
         return
@@ -196,7 +196,7 @@ def _style(context: click.Context) -> str:
 
     if context.invoked_subcommand not in (None, "check", "node"):
         return "default"
-    of_node = context.invoked_subcommand == "node"  # reads no settings, and is the only one with Slurm's style
+    of_node = context.invoked_subcommand == "node"  # it reads no settings, and is the only command with Slurm's style
     styles = [style for style in EXIT_STYLES if of_node or style != "slurm"]
     typed = next((value for value in values_of("--exit-style", context.meta[ARGUMENTS]) if value in styles), None)
     configured = None if of_node or typed else exit_style(os.environ, here())
@@ -227,7 +227,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
             raise click.UsageError(f"{source}: {key}: {value!r} is not one of 'quick', 'default', 'full'.")
         option = options.get({"level": f"--{value}", "expectations": "--expect"}.get(key, f"--{key}"))
         if option is None or option.name is None or (key == "format" and name != "check"):
-            continue  # another command's
+            continue  # an option of another command
         try:
             if key != "level":
                 values[option.name] = _converted(value, option, context)
@@ -239,7 +239,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
 
 
 def options_of(group: click.Context, name: str) -> dict[str, click.Parameter]:
-    """Return the options of a command, by how each is written; empty for an unknown command."""
+    """Return the options of a command, by their spelling; empty for an unknown command."""
     command = group.command.get_command(group, name) if isinstance(group.command, click.Group) else None
     return {option: param for param in command.params for option in param.opts} if command is not None else {}
 

@@ -1,6 +1,6 @@
 """How this gpucheck was installed: the Python to examine by default, and how to add the packages of an extra.
 
-Nothing trains in a tool environment of its own (pipx, uv tool, uvx) or in one file (``gpucheck.pyz``).
+Nothing trains in a separate tool environment (pipx, uv tool, uvx) or in one file (``gpucheck.pyz``).
 """
 
 import functools
@@ -19,7 +19,7 @@ _MADE_FOR_ONE_TOOL = ("pipx_metadata.json", "uv-receipt.toml")
 
 
 def interpreter() -> str | None:
-    """Return the Python of the active environment, else the first on PATH; None: gpucheck's own.
+    """Return the Python of the active environment, or else the first on PATH; None: gpucheck's own.
 
     ``python3 gpucheck.pyz`` examines that python3 if no environment is active.
     """
@@ -30,7 +30,7 @@ def interpreter() -> str | None:
 
 
 def active() -> str | None:
-    """Return the Python of the active environment, even if gpucheck is installed elsewhere; else as ``interpreter``."""
+    """Return the Python of the active environment, even if gpucheck is installed elsewhere; otherwise as ``interpreter``."""
     return _active()[0] or interpreter()
 
 
@@ -39,14 +39,14 @@ def report(python: str) -> None:
     """Print once, on standard error, which Python was chosen, unless it is the one that runs gpucheck."""
     if python != sys.executable:
         active, variable = _active()
-        which = f"of the active environment ({variable})" if active == python else "the first on PATH"
-        say(f"gpucheck: examining {python}, {which}; use --python PATH for another")
+        which = f"the active environment's ({variable})" if active == python else "the first on PATH"
+        say(f"gpucheck: examining {python}, {which}; use --python PATH to choose another")
 
 
 def extra_command(extra: str) -> str:
     """Return the command that installs the packages of an extra, whether or not a release is published.
 
-    Nothing can be added to ``gpucheck.pyz``: what to do instead.
+    Nothing can be added to ``gpucheck.pyz``, so return what to do instead.
     """
     packages = PACKAGES[extra]
     if in_one_file():

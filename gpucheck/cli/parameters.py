@@ -45,10 +45,10 @@ DEPTHS = ("node", "quick", "default", "full")
 
 
 class Command(click.Command):
-    """A command that prints help like all other output: a full disk or a closed standard output is reported in one line."""
+    """A command that prints help like all other output: a full disk or a closed standard output is reported on one line."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """The option ``--help``."""
+        """Return the option ``--help``."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.callback = _help
@@ -140,7 +140,7 @@ class Interpreter(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 class FilePath(click.Path):
-    """A path that is not checked here, which could take long; the code that opens it reports errors."""
+    """A path that is not checked here, because a check could take long; the code that opens it reports errors."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path unchanged."""
@@ -148,7 +148,7 @@ class FilePath(click.Path):
 
 
 class ExpectationsFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A file of expectations, read and validated; expectations from pyproject.toml are passed through."""
+    """An expectations file, read and validated; expectations from pyproject.toml are passed through."""
 
     name = "file"
 

@@ -1,4 +1,4 @@
-"""The commands, as each folder of ``gpucheck/commands`` declares them. Only the one that is run gets imported."""
+"""The commands that the folders of ``gpucheck/commands`` declare. Only the one that runs is imported."""
 
 import importlib
 import importlib.util

@@ -19,7 +19,7 @@ from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Re
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
-KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, for other backends. Strategies are not imported, which would be slow
+KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, for other backends. Importing the strategies would be slow
 STRATEGIES = [
     name for module in modules("gpucheck.core.training.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES
 ]
@@ -38,9 +38,9 @@ PYTHON = click.option(
 
 
 def set_limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
-    """Set the command's time limit before the other options are parsed: their files may be on a hung file system."""
+    """Set the command's time limit before the other options are parsed: their files may be on a file system that hangs."""
     whole = context.find_object(TimeLimit)
-    if whole is not None:  # None: a caller parses options, and runs nothing
+    if whole is not None:  # None: the caller parses options without running anything
         whole.set(TIMEOUT_SECONDS[Level.DEFAULT] if seconds is None else seconds)
     return seconds
 
@@ -104,7 +104,7 @@ def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Cal
     """Add the options that select what is examined to a command, which receives ``request``, a ``Request``.
 
     Args:
-        level: the level without --quick, --full or, if the command has it, --default.
+        level: the default level, without --quick, --full or, if the command has it, --default.
         expect: whether to add ``--expect``.
     """
 
@@ -185,7 +185,7 @@ def diagnose_here(
     """Examine this machine.
 
     Args:
-        request: what the user asked for.
+        request: the user's request.
         limit: the command's time limit.
         env: the environment to examine; None: this process' own.
         write_partial: writes the partial report if the command reaches its time limit.
@@ -211,16 +211,16 @@ def this_machine(
         request: the user's request.
         started: ``time.monotonic()`` at the command's start.
         env: the environment variables; None: those of this process.
-        option: the option that names the interpreter; "" if none does.
+        option: the option that selects the interpreter; "" if there is none.
 
     Raises:
-        click.UsageError: the interpreter to examine is not one, or was named and did not respond.
-        NoVerdict: the active environment's interpreter is not one, or did not respond; that is not wrong usage.
+        click.UsageError: the program to examine is not an interpreter, or was given as an option and did not respond.
+        NoVerdict: the active environment's program is not an interpreter, or did not respond; that is not wrong usage.
     """
     from gpucheck.core.host import orphans
     from gpucheck.core.host.local import LocalHost
 
-    if time_limit.enforced() is not None:  # in a process of its own
+    if time_limit.enforced() is not None:  # in a separate process
         orphans.adopt()
     with LocalHost(request, env=env, started=started) as host:
         if request.python is not None:
@@ -232,7 +232,7 @@ def this_machine(
 
 
 def _verify_interpreter(host: Host, python: str, *, named: bool) -> None:
-    """Verify that the examined interpreter can be described; ``named``: by the user. Raises like ``this_machine``."""
+    """Verify that the examined interpreter can be described; ``named``: the user selected it. Raises like ``this_machine``."""
     try:
         answer = with_timeout(host.remaining(), host.interpreter)
         problem = answer if isinstance(answer, str) else None
@@ -245,7 +245,7 @@ def _verify_interpreter(host: Host, python: str, *, named: bool) -> None:
 
 
 def _show_placement(host: Host) -> None:
-    """Print TensorFlow's own lines unchanged; of very many, the first and last, and how much is left out."""
+    """Print TensorFlow's own lines unchanged; if there are very many, the first and last, and how much is omitted."""
     from gpucheck.core.child.messages.frameworks import FrameworkTask
     from gpucheck.core.child.messages.workers import WorkerTask
 

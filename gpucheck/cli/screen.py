@@ -13,7 +13,7 @@ import click
 from gpucheck.cli import time_limit
 from gpucheck.core.system.write import OutputFile, write
 
-# Commands in output that runners of GitHub Actions and Azure Pipelines execute: "::" after blanks, "##[" and "##vso[" anywhere.
+# Commands in output that GitHub Actions and Azure Pipelines runners execute: "::" after blanks, "##[" and "##vso[" anywhere.
 _WORKFLOW_COMMAND = r"(?im)(?:^|(?<=\r))([^\S\r\n]*:)(?=:)|#(?=#(?:vso)?\[)"
 _IN_JSON = "(?i)[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|#(?=#(?:vso)?\\[)"
 COMMAND = "gpucheck: to fix it: "  # before a command to copy
@@ -40,7 +40,7 @@ def say(text: str, *, nl: bool = True, color: bool | None = None) -> None:
 
 
 def say_wrapped(text: str) -> None:
-    """Print lines on standard error, on a terminal wrapped between words. A command to copy, on a line of its own, is not."""
+    """Print lines on standard error, on a terminal wrapped between words. A command to copy, on its own line, is not."""
     if sys.stderr is not None and sys.stderr.isatty():
         from gpucheck.core.reports.shared.terminal_text import TerminalText
 
@@ -55,7 +55,7 @@ def say_wrapped(text: str) -> None:
 
 
 def without_commands(text: str) -> str:
-    """Return a text without commands for a runner of continuous integration; JSON also without those for a terminal."""
+    """Return a text without commands for a CI runner; JSON also without those for a terminal."""
     if text.startswith(("{", "[")):  # its meaning stays the same
         return text if text.isascii() and "##" not in text else re.sub(_IN_JSON, lambda match: f"\\u{ord(match[0]):04x}", text)
     return re.sub(_WORKFLOW_COMMAND, lambda match: f"{match[0]} ", text) if "::" in text or "##" in text else text
@@ -66,9 +66,9 @@ def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN, *, commands
 
     Args:
         text: what to print.
-        exit_code: of the command; used if the reader closed the pipe, which is reported on standard error.
+        exit_code: the command's exit code; used if the reader closed the pipe, which is reported on standard error.
         unwritable: the exit code if standard output can't be written to, as on a full disk.
-        commands: whether it consists of workflow commands.
+        commands: whether the text consists of workflow commands.
     """
     time_limit.lock()
     try:
@@ -94,13 +94,13 @@ def output(path: str | None, until: float, *, in_place: bool = False, exit_code:
     """Open the output file before the run, so that an unwritable path fails at once; it is never left half-written.
 
     Args:
-        path: of the file; None and "-" are standard output.
+        path: path of the file; None and "-" are standard output.
         until: the end of the run, see OutputFile.
         in_place: see OutputFile.
-        exit_code: if the disk is full after the run.
+        exit_code: the exit code if the disk is full after the run.
 
     Raises:
-        Unwritable: it can't be written.
+        Unwritable: the file can't be written.
     """
     if path in (None, "-"):
         yield None
@@ -123,7 +123,7 @@ def output(path: str | None, until: float, *, in_place: bool = False, exit_code:
 
 
 def standard_input(what: str) -> None:
-    """Check that standard input is open if it is to be read; on a terminal, print how to end it.
+    """Check that standard input is open if it will be read; on a terminal, print how to end it.
 
     Raises:
         click.UsageError: ``what`` is "-", and standard input is closed.

@@ -32,7 +32,7 @@ KEYS = {
 }
 WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 PYPROJECT_BYTES_MAX = 1 << 22
-SEARCH_SECONDS = 2.0  # for a file that the user did not name
+SEARCH_SECONDS = 2.0  # timeout of the search for a file that the user did not specify
 _TABLE = rb"""(?m)tool["']?\s*\.\s*["']?gpucheck|^\s*\[?\s*["']?tool["']?\s*[]=]"""  # may contain our settings
 
 
@@ -56,7 +56,7 @@ class Settings(NamedTuple):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A pyproject.toml that contains our settings, not parsed yet."""
+    """A pyproject.toml that contains our settings, before it is parsed."""
 
     path: str
     data: bytes
@@ -79,7 +79,7 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
         document, ignored = None, (f"{os.path.join(folder, 'pyproject.toml')}: {error.strerror}",)
     values = {} if document is None else _of_pyproject(document.path, document.data)
     keys_by_variable = {PREFIX + key.upper().replace("-", "_"): key for key in KEYS}
-    # Unknown variables are not an error: Kubernetes sets GPUCHECK_PORT and the like for a service named gpucheck.
+    # Unknown variables are not an error: Kubernetes sets GPUCHECK_PORT and similar ones for a service named gpucheck.
     for name in names:
         if name in keys_by_variable:
             values[keys_by_variable[name]] = Setting(_of_variable(name, env[name], KEYS[keys_by_variable[name]]), name)

@@ -1,4 +1,4 @@
-"""Handle the signals that end the command, from its start: unfinished work is removed, the exit code is 128 + the signal."""
+"""Handle the signals that end the command, from its start: remove unfinished work, and exit with 128 + the signal's number."""
 
 import contextlib
 import signal
@@ -19,7 +19,7 @@ class Ended(SystemExit):
 
 
 def catch() -> None:
-    """Raise SystemExit on each signal, except the ones that nohup(1) or the like ignores. Call in the main thread."""
+    """Raise SystemExit on each signal, except those that nohup(1) or similar ignores. Call in the main thread."""
     for number in _numbers():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _leave)
@@ -40,9 +40,9 @@ def release() -> None:
 
 @contextlib.contextmanager
 def interruptible(*names: str) -> Iterator[list[int]]:
-    """Raise KeyboardInterrupt on Ctrl-C, or on the named signals, inside: for a job that keeps its partial result.
+    """Raise KeyboardInterrupt inside the block on Ctrl-C, or on the named signals: for a job that keeps its partial result.
 
-    Yields the numbers of the signals that did, empty so far.
+    Yields the list of the signals' numbers, which is empty until a signal arrives.
     """
     received: list[int] = []
 
@@ -64,7 +64,7 @@ def interruptible(*names: str) -> Iterator[list[int]]:
 
 @contextlib.contextmanager
 def uninterruptible() -> Iterator[None]:
-    """Ignore the signals inside, so that clean-up completes. Call in the main thread."""
+    """Ignore the signals inside the block, so that the cleanup completes. Call in the main thread."""
     before = {number: signal.getsignal(number) for number in _numbers()}
     for number in before:
         signal.signal(number, signal.SIG_IGN)
@@ -85,7 +85,7 @@ def _leave(number: int, frame: Any) -> None:
 
 
 def _first() -> bool:
-    """Whether to handle a signal: the second of a pair must not interrupt the clean-up or the partial report."""
+    """Whether to handle a signal: the second of a pair must not interrupt the cleanup or the partial report."""
     now = time.monotonic()
     if now - _left[0] < PAIR_SECONDS:
         return False
@@ -94,7 +94,7 @@ def _first() -> bool:
 
 
 def _raise_again(unraisable: Any) -> None:
-    """Send a signal again whose exception Python ignored, in a finalizer or a weak reference's callback (as imports have)."""
+    """Resend a signal whose exception Python ignored in a finalizer or a weak reference's callback (imports have these)."""
     problem = unraisable.exc_value
     if not isinstance(problem, (Ended, KeyboardInterrupt)):
         sys.__unraisablehook__(unraisable)

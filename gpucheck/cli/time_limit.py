@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 1.0  # after the limit, for a report that is being written
 SWEEP_SECONDS = 0.4  # for writing the partial report, ending children and removing unfinished files
-WRITE_SECONDS = 0.25  # of them
-PREPARE_SECONDS = GRACE_SECONDS  # before that: for rendering the partial report
-RESERVE_SECONDS = 1.5  # of a command that only reads: for judging and writing what was read
+WRITE_SECONDS = 0.25  # part of SWEEP_SECONDS
+PREPARE_SECONDS = GRACE_SECONDS  # before that, for rendering the partial report
+RESERVE_SECONDS = 1.5  # for a command that only reads, to judge and write what was read
 STANDARD_OUTPUT = "standard output"
 Write = Callable[[], object]
 Result = TypeVar("Result")
@@ -41,11 +41,11 @@ class TimeLimit:
 
     @property
     def reading_end(self) -> float:
-        """When a command that only reads must stop reading: a little before its end."""
+        """The time at which a command that only reads must stop reading: a little before its end."""
         return self.end - min(RESERVE_SECONDS, (self.end - self.started) / 4)
 
     def enforce(self) -> None:
-        """Start the thread; only for a process of the command's own, because the thread ends it."""
+        """Start the thread; only for the command's own process, because the thread ends it."""
         with contextlib.suppress(RuntimeError):  # a resource limit forbids threads
             threading.Thread(target=self._watch, name="time limit", daemon=True).start()
             _enforced.append(self)
@@ -76,7 +76,7 @@ class TimeLimit:
         """Set how the partial result is written if the command reaches the limit.
 
         Args:
-            progress: of the run.
+            progress: progress of the run.
             writes: renders a partial result; each function it returns writes one output. All run in threads, and may hang.
         """
 
@@ -88,7 +88,7 @@ class TimeLimit:
 
     def _watch(self) -> None:
         prepared_for, writes = None, list[Write]()
-        while prepared_for != self.end:  # the end may be moved, for another check
+        while prepared_for != self.end:  # the end may change, for another check
             self._wait(PREPARE_SECONDS)
             prepared_for, writes = self.end, []
             with contextlib.suppress(RuntimeError):  # a resource limit forbids threads
@@ -105,7 +105,7 @@ class TimeLimit:
         os._exit(self.exit_code)
 
     def _wait(self, before: float) -> None:
-        """Wait until ``before`` seconds before the process is ended, even if the end is moved."""
+        """Wait until ``before`` seconds before the process is ended, even if the end changes."""
         with self._changed:
             while (left := self.end + self._grace_seconds - before - time.monotonic()) > 0:
                 self._changed.wait(min(left, threading.TIMEOUT_MAX))
@@ -123,7 +123,7 @@ def enforced() -> TimeLimit | None:
 
 
 def lock(output: object = STANDARD_OUTPUT) -> None:
-    """Take the exclusive right to write to an output. Blocks for good if another thread has it."""
+    """Acquire the exclusive right to write to an output. Blocks forever if another thread holds it."""
     if _enforced:
         _locks.setdefault(output, threading.RLock()).acquire()
 

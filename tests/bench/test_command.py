@@ -126,7 +126,7 @@ def test_timeout_is_reported_and_leaves_no_process():
     assert done.returncode == 3
     got = json.loads(done.stdout)
     assert got["ended"] == "timed out"
-    assert {(one["status"], one["reason"]) for one in got["measurements"]} == {("not-measured", "out of time")}
+    assert {(one["status"], one["reason"]) for one in got["measurements"]} == {("not-measured", "timed out")}
     assert leftovers_after(marker, 5) == []
 
 

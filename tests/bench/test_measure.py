@@ -106,7 +106,7 @@ def test_load_of_each_gpu_during_its_configuration():
 
 def test_missing_nvml_is_a_note():
     got = measured(Turns(FakeChild(*READY, (ONE, raw()), (TWO, raw()))))
-    assert any(note.startswith("no utilisation, power or clocks: ") for note in got.notes)
+    assert any(note.startswith("no utilization, power or clocks: ") for note in got.notes)
 
 
 def test_unmeasured_strategy_has_no_figures():
@@ -151,7 +151,7 @@ def test_missing_tpu_needs_another_process_for_the_others():
     [
         (FakeChild(*READY_CPU, REFUSED), "NotFoundError: TPUs not found in the cluster$"),
         (FakeChild(*READY_CPU, how="killed by SIGABRT"), "the process was killed by SIGABRT$"),
-        (FakeChild(*READY_CPU, how="timed out"), "no answer within 30 s$"),
+        (FakeChild(*READY_CPU, how="timed out"), "no response within 30 s$"),
     ],
 )
 def test_only_a_missing_tpu_is_refused(child, message):
@@ -176,14 +176,14 @@ def test_crash_fails_one_configuration():
 def test_timeout_keeps_results():
     got = measured(Turns(FakeChild(*READY, (ONE, raw()), how="timed out", stage=TWO)))
     assert got.ended == "timed out"
-    assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "out of time")]
+    assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "timed out")]
 
 
 def test_timeout_in_a_later_process():
     first = FakeChild(*READY_CPU, (ON_CPU, raw()))
     got = measured(Turns(first, FakeChild(how="timed out", stage="import")), Ask(allow_cpu=True))
     assert got.ended == "timed out"
-    assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "out of time")]
+    assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "timed out")]
     assert not any("did not start" in note for note in got.notes)
 
 
@@ -233,7 +233,7 @@ def test_one_process_per_number_of_cpu_devices():
         (
             (*READY, KerasImported(replace(KERAS.outcome, backend="jax", backend_source="KERAS_BACKEND"))),
             3,
-            r"jax here \(KERAS_BACKEND\)",
+            r"jax \(KERAS_BACKEND\)",
         ),
         ((*READY, DataLoaded("f.npz: no array y")), 2, "f.npz: no array y"),
     ],
@@ -245,7 +245,7 @@ def test_no_measurement_without_tensorflow(messages, code, message):
 
 
 def test_timeout_of_the_first_process_gives_the_reason():
-    with pytest.raises(plan.Refused, match=r"did not start: out of time \(--timeout 120\), stage: import$") as refused:
+    with pytest.raises(plan.Refused, match=r"did not start: timed out \(--timeout 120\), stage: import$") as refused:
         measured(Turns(FakeChild(how="timed out", stage="import")))
     assert refused.value.exit_code == 3
 
@@ -254,7 +254,7 @@ def test_cpu_is_not_measured_instead_of_a_broken_gpu():
     def host(**env):
         return Turns(FakeChild(*READY_CPU), children={"nvml": FakeChild(*NVML)}, env=env)
 
-    with pytest.raises(plan.Refused, match=r"the driver has 2 GPU\(s\), TensorFlow lists none"):
+    with pytest.raises(plan.Refused, match=r"the driver lists 2 GPU\(s\), TensorFlow lists none"):
         Session(host(), Ask(allow_cpu=True)).run()
     hidden = Session(host(CUDA_VISIBLE_DEVICES="-1"), Ask(allow_cpu=True, strategies=("one_device",)))
     hidden.run()

@@ -85,7 +85,7 @@ def test_nothing_is_imported_from_a_shared_folder(tmp_path):
     (tmp_path / "train.py").write_text("raise SystemExit('imported')", encoding="utf-8")
     done = gpucheck(tmp_path, "--model", "train:make")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "train.py is not imported: the current folder can be written by other users" in " ".join(done.stderr.split())
+    assert "train.py is not imported: other users can write to the current folder" in " ".join(done.stderr.split())
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def test_svg_has_panels_and_ideal_line():
         "Scaling",
         "ideal",
         "batch 64: 100 % on 2",
-        "Input pipeline against device",
+        "Input pipeline and device",
         "NVIDIA H200",
     ):
         assert text in shown
@@ -32,7 +32,7 @@ def test_svg_has_panels_and_ideal_line():
 
 def test_only_panels_with_data():
     shown = texts(plot.draw(result([one()]), ".svg"))
-    assert "Input pipeline against device" in shown
+    assert "Input pipeline and device" in shown
     assert "Scaling" not in shown
     assert "by batch size" not in shown
 

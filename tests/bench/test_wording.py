@@ -31,14 +31,14 @@ def timed(seconds, spread=0.0, **settings):
         ),
         (
             [timed(1.0, spread=0.2), timed(1.1, xla=True)],
-            ["Can't tell about XLA on: the ranges overlap that of the first configuration; use more --repeats."],
+            ["No conclusion on XLA on: the ranges overlap with the first configuration's; increase --repeats."],
         ),
         (
             [timed(2.0), timed(2.0, xla=True), timed(5.0, precision=FLOAT16), timed(1.0, batch=128)],
             [
                 "Change batch to 128 per replica: 2.00 times as fast as 64 per replica.",
                 "Leave precision at float32 (mixed_float16 is 0.40 times as fast).",
-                "Can't tell about XLA on: the ranges overlap that of the first configuration; use more --repeats.",
+                "No conclusion on XLA on: the ranges overlap with the first configuration's; increase --repeats.",
             ],
         ),
         (
@@ -49,14 +49,14 @@ def timed(seconds, spread=0.0, **settings):
             [timed(1.0), timed(1.5, at_once=8), timed(1.0, spread=0.1, at_once=4)],
             [
                 "Leave steps per execution at 1 (8 is 0.67 times as fast).",
-                "Can't tell about steps per execution 4: the ranges overlap that of the first configuration; use more --repeats.",
+                "No conclusion on steps per execution 4: the ranges overlap with the first configuration's; increase --repeats.",
             ],
         ),
         (
             [replace(one(seconds=(2.0,) * 3), gpus=(HOT,))],
             [
-                "Can't tell the normal speed: GPUs were throttled (HwThermalSlowdown), see `gpucheck explain gpu-throttled`.",
-                "Change the input pipeline: 1 of 1 configuration waits for input for much of each step, see `gpucheck explain input-pipeline-bound`.",
+                "The normal speed is unknown: GPUs were throttled (HwThermalSlowdown), see `gpucheck explain gpu-throttled`.",
+                "Change the input pipeline: 1 of 1 configuration spends much of each step waiting for input, see `gpucheck explain input-pipeline-bound`.",
             ],
         ),
     ],

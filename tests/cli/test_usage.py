@@ -105,7 +105,7 @@ def test_benchmark_with_a_too_short_timeout(tmp_path):
     (tmp_path / "tensorflow/__init__.py").write_text("import time; time.sleep(600)")
     done = gpucheck("bench", "--allow-cpu", "--timeout", "3", env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
     assert done.returncode == 3
-    assert "TensorFlow did not start: out of time (--timeout 3)" in done.stderr
+    assert "TensorFlow did not start: timed out (--timeout 3)" in done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")

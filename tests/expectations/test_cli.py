@@ -126,14 +126,14 @@ def test_two_trainings_are_compared(tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
     assert [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")][1:] == [
         "samples/s: 900 → 2,000",
-        "% of a step that waits for data: 80 → 5",
+        "% of a step spent waiting for data: 80 → 5",
         "what limits it: input-pipeline-bound → no fault",
         *sorted(f"GPU 0, {what}: in before.json only" for what in ("% busy", "peak memory in GiB")),
     ]
     assert gpucheck("compare", "before.json", "before.json", cwd=tmp_path).returncode == 0
     for other in ([], ["other.json"]):
         done = gpucheck("compare", "before.json", *other, cwd=tmp_path)
-        assert (done.returncode, "is compared with another one" in done.stderr) == (2, True)
+        assert (done.returncode, "can only be compared with another one" in done.stderr) == (2, True)
     worse = {**FIT, "validation": {**FIT["validation"], "best": 0.5}}
     (tmp_path / "worse.json").write_text(json.dumps(worse))
     assert gpucheck("compare", "before.json", "worse.json", cwd=tmp_path).stdout.splitlines() == [
@@ -157,10 +157,10 @@ def test_invalid_comparisons_are_rejected_with_the_reason(tmp_path):
     assert gpucheck(*QUICK, "--format", "json", "--output", "report.json", cwd=tmp_path).returncode == 0
     summary = "the summary of a training"
     only_fit = f"fit.toml: only [fit], which `gpucheck compare` compares with {summary}"
-    kinds = f'neither a report (--format json), {summary} (Watch(report="fit.json")), nor a file of expectations'
+    kinds = f'neither a report (--format json), {summary} (Watch(report="fit.json")), nor an expectations file'
     for names, words in (
         (("report.json", "fit.json"), f"report.json is a report of a machine, and fit.json {summary}"),
-        (("fit.json", "report.json"), f"fit.json: {summary} is compared with another one, and report.json is a report"),
+        (("fit.json", "report.json"), f"fit.json: {summary} can only be compared with another one, and report.json is a report"),
         (("fit.toml", "report.json"), only_fit),
         (("fit.toml",), only_fit),
         (("gpu.toml", "page.html"), f"page.html: neither a report (--format json) nor {summary}"),
@@ -184,7 +184,7 @@ def test_training_summary_is_compared_with_limits(tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
     assert [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")][1:] == [
         "samples/s: at least 1,000 → 900",
-        "% of a step that waits for data: at most 10 → 80",
+        "% of a step spent waiting for data: at most 10 → 80",
         "seconds of the first step (at most 5): not in fit.json",
     ]
     limits.write_text("[fit]\nmin_gpu_percent = 15\nmax_step_seconds = 0.1\n")

@@ -43,7 +43,7 @@ mirrored = { float32 = 20000.5, mixed_float16 = 4e4 }
 @pytest.mark.parametrize("text", [MUTE, 'allowed_warnings = ["gpu-throttled"]'])
 def test_mutes_alone_are_valid_expectations_but_not_a_baseline(text):
     assert read.parse(text, "f.toml") != Expectations()
-    with pytest.raises(read.Problem, match=r"^f\.toml: only mutes or allowed warnings: a file that expects nothing"):
+    with pytest.raises(read.Problem, match=r"^f\.toml: only mutes or allowed warnings: a file without expectations"):
         read.baseline(text, "f.toml")
 
 
@@ -68,7 +68,7 @@ def test_single_name_and_date_as_string_are_accepted():
     ("line", "problem"),
     [
         ("XLA_FLAGZ = false", "gpucheck does not read this variable (did you mean XLA_FLAGS?)"),
-        ("XLA_FLAGS = true", "expected its value as a string, or false: not set"),
+        ("XLA_FLAGS = true", "expected its value as a string, or false for a variable that is not set"),
     ],
 )
 def test_invalid_expected_variables_are_reported_with_their_line(line, problem):

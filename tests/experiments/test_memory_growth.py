@@ -65,8 +65,8 @@ def test_memory_held_by_tensorflow_is_reported():
     tf = TensorFlow(gpus=2, room=10 * GIB)
     made = measured(tf, 1, 11)
     assert made.problem == (
-        "memory growth does not work on GPU:1: 1.0 of 12.0 GiB are free after a small training, and a block of 4.0 GiB was"
-        " held by TensorFlow"
+        "memory growth does not work on GPU:1: 1.0 of 12.0 GiB are free after a short training, and TensorFlow holds a"
+        " block of 4.0 GiB"
     )
     assert tf.asked == [("/GPU:1", 4 * GIB)]
 
@@ -80,8 +80,8 @@ def test_memory_held_by_other_processes_is_not_reported():
 @pytest.mark.parametrize(
     ("tf", "why"),
     [
-        (TensorFlow(growth=False), "memory growth is not set: TensorFlow did not accept it"),
-        (TensorFlow(split=2), "the GPUs are split into logical devices, each with a share of its own"),
+        (TensorFlow(growth=False), "memory growth is not enabled: TensorFlow rejected it"),
+        (TensorFlow(split=2), "the GPUs are split into logical devices, each with its own share of the memory"),
     ],
 )
 def test_skipped_without_memory_growth_or_with_split_gpus(tf, why):
@@ -91,5 +91,5 @@ def test_skipped_without_memory_growth_or_with_split_gpus(tf, why):
 
 
 def test_cpu_is_skipped():
-    with pytest.raises(NotHere, match="main memory is not preallocated, and this is CPU:0"):
+    with pytest.raises(NotHere, match="main memory is not preallocated, and the device is CPU:0"):
         memory_growth.run(Setting(None, None, {"CPU:0": "CPU:0"}, []))

@@ -54,12 +54,12 @@ def test_every_figure_is_documented():
 
 
 def test_cpu_is_skipped():
-    with pytest.raises(NotHere, match="TF32 requires an NVIDIA GPU, and this is CPU:0"):
+    with pytest.raises(NotHere, match="TF32 requires an NVIDIA GPU, and the device is CPU:0"):
         tensor_float_32.run(Setting(None, None, {"CPU:0": "CPU:0"}, []))
 
 
 def test_gpu_before_ampere_is_skipped():
-    with pytest.raises(NotHere, match=r"GPU:0 has the compute capability 7\.5; TF32 begins with 8\.0"):
+    with pytest.raises(NotHere, match=r"GPU:0 has compute capability 7\.5; TF32 requires 8\.0 or higher"):
         here("GPU:0", gpus(1, 1, [(7, 5)]))
 
 

@@ -56,7 +56,7 @@ def test_cause_and_file_are_named(form, tmp_path):
     words = " ".join(done.stdout.split())
     assert words.startswith("✗ run/dmesg.log.gz: The GPU at 0000:3b:00 no longer responds")
     assert "run/train.log: GPU memory ran out" in words
-    assert "(4 files, 2 of them empty or no text): 2 lines" in words
+    assert "(4 files, 2 of them empty or not text): 2 lines" in words
     assert sorted(os.listdir(tmp_path)) == [path.name]
 
 

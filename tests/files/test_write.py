@@ -96,7 +96,7 @@ def test_two_reports_to_one_file_through_a_link_are_refused(tmp_path):
     (tmp_path / "link").symlink_to("target")
     done = gpucheck("--output", "link", "--report", "junit=target", cwd=tmp_path)
     assert done.returncode == 2
-    assert "two reports would go into target" in done.stderr
+    assert "two reports would be written to target" in done.stderr
 
 
 @pytest.mark.parametrize("given", [0o640, 0o600, 0o664, 0o444])

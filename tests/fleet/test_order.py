@@ -43,7 +43,7 @@ def test_old_reports_of_health_expire_and_old_faults_do_not(tmp_path, max_age, s
     assert (fleet.counts, [one.kind for one in fleet.unusual], fleet.exit_code) == (counts, kinds, exit_code)
     assert {node.name for node in fleet.nodes if node.remarks} == {one.node for one in fleet.unusual}
     shown = terminal.render(fleet, width=100, color=False, ascii=True)
-    assert shown.endswith("With --strict, that is no verdict.\n") is (strict and exit_code == 3)
+    assert shown.endswith("With --strict, this is no verdict.\n") is (strict and exit_code == 3)
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "9999-99-99T00:00:00Z", "2026-01-01T00:00:00+99:99"])
@@ -74,7 +74,7 @@ def test_differing_node_fails_with_strict(tmp_path, changes, top, remarks):
     strictly = merged(tmp_path, strict=True)
     assert strictly.exit_code == 1
     shown = terminal.render(strictly, width=100, color=False, ascii=True)
-    assert shown.endswith("8 nodes: 1 unusual, 7 healthy. With --strict, that is a fault.\n")
+    assert shown.endswith("8 nodes: 1 unusual, 7 healthy. With --strict, this is a fault.\n")
     assert junit.render(strictly).count("<failure") == 1
 
 

@@ -56,7 +56,7 @@ def test_record_is_compared_with_the_last_record_of_the_same_kind(tmp_path, now,
     record(tmp_path, "later", [{**ROW, "found": "fail"}], "2027-01-01")
     made = gpu_hour.Record(record(tmp_path, "now", [{**ROW, **now}]), [])
     assert made.changed() == expected
-    assert "Other than in last: " in made.summary()
+    assert "Different from last: " in made.summary()
 
 
 def test_exception_of_an_item_is_recorded_as_a_row(tmp_path):

@@ -148,14 +148,14 @@ def test_installed_variables_are_set_by_activation_and_removed_by_uninstall(benc
     first = machine.run(f"{run} --install", CUDA_VISIBLE_DEVICES="-1")
     assert (first.returncode, first.stdout) == (0, "")
     assert first.stderr.splitlines() == [
-        "gpucheck: not saved: specific to this job: CUDA_VISIBLE_DEVICES (it hides every GPU (-1))",
+        "gpucheck: not saved, because it is specific to this job: CUDA_VISIBLE_DEVICES (it hides every GPU (-1))",
         f"gpucheck: written: {script}",
     ]
     written = script.read_bytes()
     assert machine.run(f"{run} --install").stderr == "gpucheck: already there\n"
     activated = f". '{script}' && {machine.check()}"
     done = machine.run(f"{activated} && {run} --install; deactivate; {machine.check()}")
-    assert (done.returncode, done.stderr) == (1, "gpucheck: nothing more is needed; what was installed stays\n")
+    assert (done.returncode, done.stderr) == (1, "gpucheck: nothing else is needed; the installed variables were kept\n")
     assert script.read_bytes() == written
     assert machine.run(f"{run} --uninstall").stderr == f"gpucheck: restored: {script}\n"
     assert script.read_bytes() == before

@@ -138,8 +138,8 @@ def test_help_lists_the_rules_with_corrections():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (FIXED["not a safe change"][0], "corrected nothing: it has no safe correction for these findings"),
-        (FIXED["import"][0].replace("\n", "\r\n"), "did not change train.py: it changes only files, no links, in UTF-8 with the"),
+        (FIXED["not a safe change"][0], "changed nothing: these findings have no safe correction"),
+        (FIXED["import"][0].replace("\n", "\r\n"), "did not change train.py: it changes only UTF-8 files with Unix line endings"),
         (FIXED["import"][0], None),
         ("import keras\n", None),
     ],
@@ -177,9 +177,7 @@ def test_file_of_another_user_is_corrected_only_if_named(tmp_path):
     for name in ("a.py", "b.py"):
         os.chown(tmp_path / name, 12345, -1)
     done = gpucheck("lint", "--fix", tmp_path)
-    message = (
-        f"gpucheck: --fix did not change {tmp_path}/a.py and 1 more: it changes a file of another user only if the file is named"
-    )
+    message = f"gpucheck: --fix did not change {tmp_path}/a.py and 1 more: it changes another user's file only if the file is an argument"
     assert (done.returncode, done.stderr) == (1, f"{message}\n")
     assert "2 findings in 2 of 3 files, 1 fixed" in done.stdout
     assert [(tmp_path / name).read_text() for name in ("a.py", "mine.py")] == [wrong, right]

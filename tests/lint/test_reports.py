@@ -37,7 +37,7 @@ def test_terminal_shows_findings_with_their_source_lines():
         "    2 | tf.Session()\n      | ^^^^^^^\n    do  Leave it.\n"
         "c.py:9:1: unreadable: syntax error: invalid syntax\n"
         "d?.py: unreadable: cannot be read: No such file or directory\n"
-        "2 findings in 2 of 12 files, 2 not readable\n"
+        "2 findings in 2 of 12 files, 2 unreadable\n"
     )
     assert "\x1b[33mno-prefetch\x1b[0m" in render(ALL, "terminal", color=True)
     assert "\x1b[1;31mlegacy-session\x1b[0m" in render(ALL, "terminal", color=True)
@@ -48,12 +48,12 @@ def test_terminal_shows_findings_with_their_source_lines():
     [
         (Result(1, (), ()), "no findings in 1 file\n"),
         (Result(0, (), ()), "no .py or .ipynb file\n"),
-        (Result(2, (), (BROKEN,)), "no findings in 1 file, 1 not readable\n"),
+        (Result(2, (), (BROKEN,)), "no findings in 1 file, 1 unreadable\n"),
         (Result(1, (FOUND,), ()), "1 finding in 1 of 1 file\n"),
-        (Result(1, (), (BROKEN._replace(cell=3),)), "no findings in 1 file, 1 cell not readable\n"),
+        (Result(1, (), (BROKEN._replace(cell=3),)), "no findings in 1 file, 1 cell unreadable\n"),
         (
             Result(3, (), (BROKEN, *[BROKEN._replace(cell=3)] * 2)),
-            "no findings in 2 files, 1 not readable, 2 cells not readable\n",
+            "no findings in 2 files, 1 unreadable, 2 cells unreadable\n",
         ),
         (Result(3, (FOUND, FOUND), ()), "2 findings in 1 of 3 files\n"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from command import gpucheck
 
 BAD = "import tensorflow as tf\ntf.Session()\n"
-WAITING = b"gpucheck: waiting for a change of a file; Ctrl-C ends\r\n"
+WAITING = b"gpucheck: waiting for a file to change; press Ctrl-C to stop\r\n"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminal")
 
 
@@ -63,7 +63,7 @@ def test_fix_with_watch_and_no_escape_codes_on_a_pipe(tmp_path):
     (tmp_path / "train.py").write_text("print(tf.config.list_physical_devices())\n")
     with watching("--fix", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=tmp_path, text=True) as process:
         assert process.stdout.readline() == "no findings in 1 file, 1 fixed\n"
-        assert process.stdout.readline() == "gpucheck: waiting for a change of a file; Ctrl-C ends\n"
+        assert process.stdout.readline() == "gpucheck: waiting for a file to change; press Ctrl-C to stop\n"
         assert not select.select([process.stdout], [], [], 1.5)[0]  # its own correction does not start another run
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130

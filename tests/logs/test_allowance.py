@@ -45,7 +45,7 @@ def test_skipped_files_are_reported():
     report = explain([("", LINES[:100])], "log")
     log = report.facts["log"]
     text = _rendered(_with(report, skimmed=40))
-    assert f"Of its {log.lines} lines 40 were skipped" in text
+    assert f"40 of its {log.lines} lines were skipped" in text
     assert "skipped" not in _rendered(report)
 
 

@@ -21,8 +21,8 @@ def test_drift_on_a_terminal():
     text = drift.render(found(KERAS, ("limits", "open files", "1024", None)), **LOOK)
     assert text == (
         "TensorFlow and Keras\n"
-        "  Another release runs other code: results, speed and saved\n"
-        "  models may differ.\n"
+        "  A different release runs different code: results, speed\n"
+        "  and saved models may differ.\n"
         "  Keras: 3.15.1 → 3.4.1\n"
         "\n"
         "limits\n"

@@ -154,7 +154,7 @@ def test_page_works_in_a_browser(tmp_path, case, width, scheme, paper):
 
 def test_muted_findings_and_concurrent_training():
     assert any("the image is being rebuilt" in text for text in texts(page_of("muted")[1], "li"))
-    assert "GPU:1-3 trained at the same time, each under the others' load" in texts(page_of("side-by-side")[1], "p")
+    assert "GPU:1-3 trained at the same time, each with the load of the others" in texts(page_of("side-by-side")[1], "p")
     assert "at the same time" not in page_of("pass-h200")[0]
 
 

@@ -37,7 +37,7 @@ def test_command_with_backticks_stays_in_its_fence():
 def test_report_fits_into_a_github_issue():
     assert "## Facts" in markdown.render(CASES["fail-gpu-3"]())
     assert len(markdown.render(CASES["fail-gpu-3"]())) < 65_000
-    assert "Left out, being too long:" in markdown.render(many(1, "x" * 200_000))
+    assert "Omitted because too long:" in markdown.render(many(1, "x" * 200_000))
 
 
 def test_tables_keep_their_columns():

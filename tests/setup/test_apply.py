@@ -85,7 +85,7 @@ def test_environment_that_does_not_train_is_kept_and_reported(tmp_path):
     env = surroundings(tmp_path)  # the new environment has no interpreter
     done = command.gpucheck(*SETUP, tmp_path / "env", env=env)
     assert done.returncode == 1
-    assert "but it does not train here" in done.stdout
+    assert "but does not train here" in done.stdout
     assert "Good" not in done.stdout
     assert f"rm -rf {tmp_path}/env" in done.stdout
 

@@ -27,7 +27,7 @@ def chosen(*, env=HOME, **fields):
 def test_existing_folder_is_not_used():
     assert chosen(disks={"/home/user": Disk(total_bytes=9, free_bytes=5)}) == ("~/tensorflow-env", None, 5)
     found = chosen(folders=("/home/user/tensorflow-env/lib", "/home/user/tensorflow-env-2"))
-    assert found[:2] == ("~/tensorflow-env-3", "~/tensorflow-env exists already, and is not changed")
+    assert found[:2] == ("~/tensorflow-env-3", "~/tensorflow-env already exists, and is not changed")
     assert chosen(folders=("/home/user",), links={"/home/user/tensorflow-env": "/nowhere"}).folder == "~/tensorflow-env-2"
 
 
@@ -35,12 +35,12 @@ def test_existing_folder_is_not_used():
 def test_folder_is_in_the_current_folder_without_a_writable_home(fields):
     assert chosen(**fields)[:2] == (
         f"{os.getcwd()}/tensorflow-env",
-        f"the folder is in {os.getcwd()}: there is no home folder that can be written to",
+        f"the folder is in {os.getcwd()}, because there is no writable home folder",
     )
 
 
 def test_unwritable_folder_is_reported():
-    assert "cannot be written to: name another folder" in chosen(unwritable=("/home/user", os.getcwd())).remark
+    assert "cannot be written to: choose another folder" in chosen(unwritable=("/home/user", os.getcwd())).remark
 
 
 @pytest.mark.parametrize(

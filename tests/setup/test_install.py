@@ -33,7 +33,7 @@ def test_tool_environment_examines_the_active_environment(alone, mark):
     assert "examining" not in alone(VIRTUAL_ENV=sys.prefix).stderr
     (alone.folder / mark).touch()
     done = alone(VIRTUAL_ENV=sys.prefix, PATH="")
-    assert f"examining {sys.prefix}/bin/python3, of the active environment (VIRTUAL_ENV)" in done.stderr
+    assert f"examining {sys.prefix}/bin/python3, the active environment's (VIRTUAL_ENV)" in done.stderr
     assert f"({pathlib.Path(sys.prefix).name})" in done.stdout
     assert f"examining {sys.prefix}/bin/python3, the first on PATH" in alone().stderr
     assert "examining" not in alone(PATH="").stderr

@@ -106,7 +106,7 @@ def test_unrelated_and_broken_requirements_are_ignored():
 
 def test_conda_build_is_not_judged():
     (found,) = examined(AMPERE, environment__yml="dependencies:\n  - tensorflow=2.15\n  - pip:\n      - keras\n")
-    assert (found.reason, found.change) == ("conda builds this TensorFlow itself, which gpucheck cannot judge", None)
+    assert (found.reason, found.change) == ("conda builds this TensorFlow itself, so gpucheck cannot judge it", None)
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,13 @@ class TestTensorFlow:
         (job,) = plan(["CPU:0"], 1, ("tpu",))
         assert job.skip == "no TPU is connected"
         (job,) = plan(["CPU:0"], 1, ("data_parallel",))
-        assert job.skip == "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
+        assert job.skip == "not a strategy of tf.distribute; it is for Keras on JAX (--backend jax)"
 
 
 def test_gpu_with_too_little_free_memory_is_skipped_with_a_reason():
     fit, unfit = usable(["CPU:0", "GPU:0", "GPU:1"], {"0": 100 << 20, "1": 100 << 30})
     assert fit == ["CPU:0", "GPU:1"]
-    assert unfit == {"GPU:0": "only 0.1 GiB of its memory are free; the smoke job needs 1.5 GiB"}
+    assert unfit == {"GPU:0": "only 0.1 GiB of its memory is free; the smoke job needs 1.5 GiB"}
 
 
 class Framework:

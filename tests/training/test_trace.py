@@ -82,10 +82,10 @@ def test_ops_are_the_device_time_on_a_cpu():
 @pytest.mark.parametrize(
     ("planes", "devices", "words"),
     [
-        ((), ("CPU:0",), "nothing of the host: no permission"),
-        ((plane("/host:CPU", python=[("a:MatMul", 0, 1)]),), ("CPU:0",), "does not hold the steps"),
-        ((plane("/host:CPU", python=[STEPS, ("a:MatMul", 0, 1)]),), ("GPU:0",), "nothing that the devices did: no permission"),
-        ((plane("/host:CPU", python=[STEPS]),), ("CPU:0",), "nothing that the devices did"),
+        ((), ("CPU:0",), "no events of the host: no permission"),
+        ((plane("/host:CPU", python=[("a:MatMul", 0, 1)]),), ("CPU:0",), "does not include the steps"),
+        ((plane("/host:CPU", python=[STEPS, ("a:MatMul", 0, 1)]),), ("GPU:0",), "no events of the devices: no permission"),
+        ((plane("/host:CPU", python=[STEPS]),), ("CPU:0",), "no events of the devices"),
     ],
 )
 def test_trace_without_events_is_unreadable(planes, devices, words):

@@ -146,7 +146,7 @@ steps = watch.summary.steps
 done(untraced=untraced, why=why, steps=steps, restored=gen_dataset_ops.iterator_get_next is before)
 """,
     )
-    assert found.pop("why").startswith("what limits this training is not known, because the wait for data was not measured: ")
+    assert found.pop("why").startswith("what limits this training is unknown, because the wait for data was not measured: ")
     assert found == {"untraced": None, "steps": 1, "restored": True}
 
 

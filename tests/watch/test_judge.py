@@ -16,7 +16,7 @@ SLOW = Pace(0.1, 70.0)
         ([[FINE, HOT]] * 2 + [[FINE, FINE]] * 3, []),
         ([[FINE, HOT]] * 3 + [[FINE, FINE]] * 2, ["GPU 1 is throttled at 1,200 MHz by heat (hardware thermal slowdown)"]),
         ([[HOT]], []),
-        ([[FINE, LOST]], ["GPU 1 no longer responds: it has fallen off the bus, or the driver has given up on it"]),
+        ([[FINE, LOST]], ["GPU 1 no longer responds: it has fallen off the bus, or the driver has stopped using it"]),
         ([], []),
     ],
 )
@@ -36,12 +36,12 @@ def test_throttled_and_lost_gpus(moments, expected):
             None,
             True,
             "driver-unresponsive",
-            "no step has ended for 70 s; one usually takes 100 ms. The NVIDIA driver",
+            "no step has ended for 70 s; a step usually takes 100 ms. The NVIDIA driver",
         ),
         (SLOW, [FINE], "data.py:12 in read", False, "input-pipeline-bound", "The input pipeline is at data.py:12 in read"),
         (SLOW, [GpuSample(0)], None, False, "input-pipeline-bound", "The GPU is idle"),
         (SLOW, [GpuSample(0), FINE], None, False, "training-failed", "The GPU is busy (90 %)"),
-        (Pace(4.0, 90.0), [], None, False, "training-failed", "one usually takes 4.0 s"),
+        (Pace(4.0, 90.0), [], None, False, "training-failed", "a step usually takes 4.0 s"),
     ],
 )
 def test_stalled_step(pace, last, place, silent, code, message):
@@ -52,7 +52,7 @@ def test_stalled_step(pace, last, place, silent, code, message):
 
 def test_low_memory():
     (event,) = memory(1 << 30, 100 << 30)
-    assert str(event).startswith("gpucheck: main memory runs out: 1.0 of 100.0 GiB are left")
+    assert str(event).startswith("gpucheck: main memory is running out: 1.0 of 100.0 GiB is left")
     assert [*memory(6 << 30, 100 << 30), *memory(None, None)] == []
 
 

@@ -65,7 +65,8 @@ def paragraphs(text):
 def test_healthy_training(tmp_path, way):
     figures, metric, limit = paragraphs(terminal(tmp_path, "healthy", way)[0])
     assert re.match(
-        r"gpucheck: 16 epochs, 464 steps, [\d.]+ s · [\d,]+ samples/s · median epoch .* · \d+ % of each step waits", figures
+        r"gpucheck: 16 epochs, 464 steps, [\d.]+ s · [\d,]+ samples/s · median epoch .* · \d+ % of each step is spent waiting",
+        figures,
     )
     assert metric.startswith("gpucheck: val_accuracy 0.")
     # On a busy machine, the first step takes half of the time.
@@ -88,7 +89,9 @@ def test_slow_input_and_gain_of_the_advice(tmp_path, way):
     error, out = terminal(tmp_path, "slow_input", way)
     steps = json.loads(out.splitlines()[-1])
     messages = paragraphs(error)
-    shares = [int(found[1]) / 100 for line in messages if (found := re.search(r"(\d+) % of each step waits for data", line))]
+    shares = [
+        int(found[1]) / 100 for line in messages if (found := re.search(r"(\d+) % of each step is spent waiting for data", line))
+    ]
     assert shares == pytest.approx([1 - steps["ready"] / each for each in steps.values()], abs=0.05), (steps, shares)
     first, second = [line for line in messages if "the input pipeline limits this training" in line][:2]
     assert "(its Python code at train.py:" in first

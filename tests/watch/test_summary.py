@@ -138,7 +138,7 @@ def test_lines_of_a_summary():
         SLOW, device="GPU", gpus=(GPU,), validation=metric, limit=limit(SLOW, Pipeline(place="data.py:12 in read"))
     )
     assert lines(summary) == [
-        "gpucheck: 5 epochs, 25 steps, 23 s · 90.3 samples/s · median epoch 4.5 s · first step 1.2 s · 90 % of each step waits for data",
+        "gpucheck: 5 epochs, 25 steps, 23 s · 90.3 samples/s · median epoch 4.5 s · first step 1.2 s · 90 % of each step is spent waiting for data",
         "gpucheck: GPU 0 34 % busy, peak 3.0 GiB of 140.0 GiB · val_accuracy 0.93 (best 0.94 in epoch 4, after 18.5 s)",
         "gpucheck: the input pipeline limits this training (its Python code at data.py:12 in read): with the data ready, a step takes 17.7 ms"
         " instead of 177 ms. Change: move that work into TensorFlow operations, in dataset.map(f,"
@@ -204,7 +204,7 @@ def test_wait_of_a_whole_step_has_no_largest_gain():
 
 def test_nothing_is_concluded_from_a_wait_that_was_not_measured():
     unknown = msgspec.structs.replace(SLOW, input_wait_share=None)
-    text = "what limits this training is not known, because the wait for data was not measured: reason"
+    text = "what limits this training is unknown, because the wait for data was not measured: reason"
     assert limit(unknown, Pipeline(why_unmeasured="reason")).text == text
     idle = msgspec.structs.replace(unknown, device="GPU", gpus=(GPU,))
     assert limit(idle, Pipeline(why_unmeasured="reason")).text == text

@@ -32,7 +32,7 @@ def test_unlisted_device_is_reported():
     event = unlisted(tensorflow("CPU:0", "GPU:0"), MirroredStrategy("GPU:0", "GPU:8"))
     assert (event.code, event.text) == (
         "replica-count-mismatch",
-        "the strategy names GPU:8, which TensorFlow does not list, so the first step may never end:"
+        "the strategy uses GPU:8, which TensorFlow does not list, so the first step may never end:"
         " build it without a list of devices, tf.distribute.MirroredStrategy()",
     )
 

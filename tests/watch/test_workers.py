@@ -78,7 +78,7 @@ def other(number, **changes):
             [other(2, step_seconds=0.3, samples_per_second=None, limit=None)],
             [
                 "3 workers, 5 epochs, 25 steps, 23 s · a step takes 200 ms (worker 0) to 300 ms (worker 2)"
-                " · no summary of worker 1: the figures are without it",
+                " · no summary of worker 1, which the figures exclude",
                 "waiting for data: 10 % on each",
             ],
         ),

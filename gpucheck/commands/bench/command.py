@@ -165,7 +165,7 @@ def bench(
     ask = _ask(options)
     kind = _plot_format(plot)
     if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
-        raise click.UsageError(f"the report and the plot would both go into {plot}")
+        raise click.UsageError(f"the report and the plot would both be written to {plot}")
     with output(target, limit.end) as file, output(plot, limit.end) as picture:
         progress = Progress[Result]()
         limit.write_partial(progress, lambda partial: [lambda: _write(partial, style, color, file, target)])
@@ -201,14 +201,14 @@ def _ask(options: dict[str, Any]) -> Ask:
         except OSError as error:
             raise click.UsageError(f"--profile: cannot create {options['profile']}: {error.strerror or error}") from None
     if options["batch_sizes"] and options["global_batch_sizes"]:
-        raise click.UsageError("--batch-size is per replica, --global-batch-size of all together: give one of them")
+        raise click.UsageError("--batch-size is per replica, --global-batch-size for all together: use only one of them")
     for name in ("strategies", "precisions", "batch_sizes", "global_batch_sizes", "steps_per_execution"):
         options[name] = tuple(dict.fromkeys(options[name]))
     return Ask(**{name: value for name, value in options.items() if value is not None})
 
 
 def _check_model(name: str, data: str) -> None:
-    """Check the form of MODULE:FUNCTION, and that no other user can have written a file of the module in this folder."""
+    """Check the form of MODULE:FUNCTION, and that no other user can have written the module's files in this folder."""
     module, colon, function = name.partition(":")
     parts = module.split(".")
     if not colon or not all(part.isidentifier() for part in (*parts, function)):
@@ -223,7 +223,7 @@ def _check_model(name: str, data: str) -> None:
             except OSError:  # no such file
                 continue
             if reason is None and not is_ours(os.curdir):  # a folder such as /tmp, from which the child does not import
-                reason = "the current folder can be written by other users"
+                reason = "other users can write to the current folder"
             if reason is not None:
                 raise click.UsageError(f"--model {name}: {path} is not imported: {reason}")
 
@@ -262,7 +262,7 @@ def _measure(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Re
 
 
 def exit_code_of(result: Result, number: int = SIGINT) -> int:
-    """Return the exit code: 0 if everything was measured, 1 if something was not, 3 out of time, 128 + the signal's number."""
+    """Return the exit code: 0 if everything was measured, 1 if something was not, 3 if timed out, 128 + the signal's number."""
     if result.ended != "finished":
         return 128 + number if result.ended == "interrupted" else 3
     return 0 if all(measurement.status == "measured" for measurement in result.measurements) else 1
@@ -290,6 +290,6 @@ def _draw(result: Result, kind: str, picture: OutputFile) -> None:
 
     drawn = draw(result, kind)
     if drawn is None:
-        say("gpucheck: nothing was measured, so nothing is drawn")
+        say("gpucheck: nothing was measured, so no plot was drawn")
     else:
         picture.commit(drawn)

@@ -25,7 +25,7 @@ RAW = (
     "peak_memory_bytes",
 )
 READINGS = ("utilization_percent", "power_watts", "sm_clock_mhz")  # NVML's values
-UTILIZATION_SECONDS = 1.0  # NVML's utilization is of the last second at most (nvmlUtilization_t), and may be of the time before
+UTILIZATION_SECONDS = 1.0  # NVML's utilization covers at most the last second (nvmlUtilization_t), perhaps from before the steps
 SAMPLES_MAX = 2000
 SECONDS_PER_HOUR = 3600
 
@@ -39,7 +39,7 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
     """Return the measurement of one configuration.
 
     Args:
-        configuration: as planned.
+        configuration: the planned configuration.
         raw: the child's measurements; None: not measured.
         reason: why it was not measured.
     """
@@ -47,7 +47,7 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
     if raw is None:
         return base
     if raw.problem or not raw.repeats:
-        return replace(base, status="failed", reason=raw.problem or "the measuring process reported no time")
+        return replace(base, status="failed", reason=raw.problem or "the measuring process reported no times")
     steps, batch = raw.steps, raw.global_batch_size
     base = replace(base, batch_size=configuration.batch_size or batch // raw.replicas)
     epochs = [repeat.epoch_seconds for repeat in raw.repeats]
@@ -77,7 +77,7 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
 
 
 def load(samples: list[Sampled], began: float, ended: float, indexes: dict[str, int]) -> tuple[GpuLoad, ...]:
-    """Return the medians of NVML's values for each device between two times; of the utilization once it is of this time alone.
+    """Return the medians of NVML's values for each device between two times; utilization only once it covers this period alone.
 
     Args:
         samples: as the sampler reports them.
@@ -138,7 +138,7 @@ def timeline(samples: list[Sampled], began: float, indexes: dict[str, int]) -> t
 
 
 def complete(measurements: list[Measurement], price_per_hour: float | None) -> list[Measurement]:
-    """Add figures that need several measurements or a price: scaling efficiency and costs."""
+    """Add figures that require several measurements or a price: scaling efficiency and costs."""
     kinds = ("strong", "weak") if one_global_batch(measurements) else ("weak", "strong")
     single = {
         (kind, comparison_key(measurement, kind)): measurement.samples_per_second.median

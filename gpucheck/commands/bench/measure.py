@@ -55,7 +55,7 @@ class Session:
             self._start_sampler()
         elif any(cpus > 0 for cpus in groups):
             self._check_no_unused_gpu()
-        child = None if no_tpu else first  # a process that failed to connect can't be trusted to train
+        child = None if no_tpu else first  # a process that failed to connect may not train reliably
         for cpus, items in groups.items():
             left = items
             while left and not self.timed_out:
@@ -82,14 +82,14 @@ class Session:
         return self.host.child(BenchTask(self._children, tpu), limit=self.host.remaining())
 
     def _tpu_cores(self, child: Child) -> tuple[list[str], str | None]:
-        """Return the devices of the TPU, or why it did not connect."""
+        """Return the devices of the TPU, or why there is no connection."""
         seconds = min(CONNECT_SECONDS, self.host.remaining() / 2)
         answer = child.wait_for(TpuConnected, within=seconds)
         if answer is not None and answer.connected:
             self.hardware += (f"{answer.devices} TPU cores",)
             return [f"TPU:{number}" for number in range(answer.devices or 0)], None
         how = child.end().how
-        late = f"no answer within {seconds:.0f} s" if how == "timed out" else f"the process was {how}"
+        late = f"no response within {seconds:.0f} s" if how == "timed out" else f"the process was {how}"
         return [], f"no TPU is connected: {late if answer is None else (answer.error or '').partition('. ')[0]}"
 
     def _devices(self, child: Child) -> list[str]:
@@ -102,14 +102,14 @@ class Session:
                 raise Refused(f"TensorFlow can't be imported: {failed.error_type}: {failed.error}"[:400], 3)
             ending = child.end()
             self.timed_out = ending.how == "timed out"
-            late = f"out of time (--timeout {self.host.request.timeout_seconds:g})"
+            late = f"timed out (--timeout {self.host.request.timeout_seconds:g})"
             how = late if self.timed_out else f"the process was {ending.how}"
             raise Refused(f"TensorFlow did not start: {how}, stage: {ending.stage}", 3)
         outcome = keras.outcome
         if not outcome.imported:
             raise Refused(f"Keras can't be imported: {outcome.error_type}: {outcome.error}"[:400], 3)
         if outcome.backend != "tensorflow":
-            here = f"Keras runs on {outcome.backend} here ({outcome.backend_source})"
+            here = f"Keras runs on {outcome.backend} ({outcome.backend_source})"
             raise Refused(f"{here}; gpucheck bench measures TensorFlow", 3)
         interpreter = self.host.interpreter()
         python = None if isinstance(interpreter, str) else interpreter.version
@@ -119,7 +119,7 @@ class Session:
         return [device.name for device in listed.devices]
 
     def _measure(self, child: Child, cpus: int, configurations: list[Configuration]) -> list[Configuration]:
-        """Measure in one child; return the configurations that are left if it ended early."""
+        """Measure in one child; return the remaining configurations if it ended early."""
         ask, steps = self.ask, plan.steps(self.ask, configurations[0].devices)
         limits = (steps, plan.epochs(ask), ask.repeats, ask.target_accuracy)
         child.send(BenchJob(cpus, configurations, ask.data, *limits, ask.profile, ask.model))
@@ -153,7 +153,7 @@ class Session:
             devices = cuda.read(self.host).devices
             self._sampler = sampler.start(self.host)
         except RuntimeError as problem:
-            self.notes.append(f"no utilisation, power or clocks: {problem}")
+            self.notes.append(f"no utilization, power or clocks: {problem}")
             return
         self._indexes = {
             f"GPU:{device.ordinal}": by_address[device.pci_address] for device in devices if device.pci_address in by_address
@@ -175,7 +175,7 @@ class Session:
         return sampler.samples(self._sampler) if self._sampler is not None else []
 
     def _check_no_unused_gpu(self) -> None:
-        """Fail if the driver has a GPU that TensorFlow does not use: the CPU is only measured without a GPU."""
+        """Fail if the driver lists a GPU that TensorFlow does not use: the CPU is only measured without a GPU."""
         hidden = self.host.env.get("CUDA_VISIBLE_DEVICES")
         if hidden is not None and hidden.strip() in ("", "-1"):
             return
@@ -184,7 +184,7 @@ class Session:
         except RuntimeError:
             return
         if gpu_count:
-            raise Refused(f"the driver has {gpu_count} GPU(s), TensorFlow lists none; run `gpucheck` for the cause", 3)
+            raise Refused(f"the driver lists {gpu_count} GPU(s), TensorFlow lists none; run `gpucheck` to find the cause", 3)
 
 
 def _describe(device: Device, host: Host) -> str:
@@ -236,7 +236,7 @@ def bench(
     if problems and ended != "interrupted":
         if not (isinstance(problems[0], Refused) and session.results):
             raise problems[0]
-        if ended == "finished":  # otherwise ``ended`` says enough
+        if ended == "finished":  # otherwise ``ended`` is explanation enough
             session.notes.append(str(problems[0]))
     return _result(session, ended)
 
@@ -246,7 +246,7 @@ def _result(session: Session, ended: str) -> Result:
 
     seconds = time.monotonic() - session.started
     started_at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
-    reason = {"interrupted": "interrupted", "timed out": "out of time"}.get(ended, "not reached")
+    reason = {"interrupted": "interrupted", "timed out": "timed out"}.get(ended, "not reached")
     return Result(
         tool={"name": "gpucheck", "version": __version__},
         started_at=started_at.isoformat(timespec="seconds"),

@@ -10,7 +10,7 @@ NETWORK = "smoke network: three convolutions, 32 x 32 x 3, 10 classes; Adam; see
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True):
-    """The request of the user; empty and 0: the default for the detected devices."""
+    """The user's request; empty or 0: the default for the detected devices."""
 
     strategies: tuple[str, ...] = ()
     precisions: tuple[str, ...] = ()  # Keras dtype policies
@@ -65,7 +65,7 @@ class Measurement(Combination, frozen=True, kw_only=True):
     """One configuration and its results."""
 
     status: str  # "measured", "failed", "not-measured"
-    reason: str | None = None  # why it was not measured; None: it was
+    reason: str | None = None  # why it was not measured; None: it was measured
     replicas: int | None = None
     global_batch_size: int | None = None
     steps: int | None = None  # per epoch

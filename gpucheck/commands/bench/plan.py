@@ -54,7 +54,7 @@ def plan(ask: Ask, devices: list[str], no_tpu: str | None = None) -> tuple[list[
     if TPU in wanted:
         placements.insert(0, (TPU, sum(device.startswith("TPU") for device in devices)))
         given = [option for option, name in NOT_ON_TPU.items() if getattr(ask, name) not in ((), "off")]
-        notes += [f"{option} does not apply to a TPU, which trains on all its cores, compiled by XLA" for option in given]
+        notes += [f"{option} does not apply to a TPU, which trains on all its cores and compiles with XLA" for option in given]
     notes += _indivisible(ask, placements)
     notes += [NO_XLA] if ask.xla != "off" and any(count > 1 for name, count in placements if name != TPU) else []
     configurations: list[Configuration] = []
@@ -73,14 +73,14 @@ def plan(ask: Ask, devices: list[str], no_tpu: str | None = None) -> tuple[list[
 
 
 def _counts(ask: Ask, devices: list[str]) -> list[int]:
-    """Return the numbers of GPUs or, without one, of logical CPU devices.
+    """Return the numbers of GPUs or, without a GPU, of logical CPU devices.
 
     Raises:
         Refused: see ``plan``.
     """
     gpus = [device for device in devices if device.startswith("GPU")]
     if not gpus and not ask.allow_cpu:
-        raise Refused("TensorFlow lists no GPU; use --allow-cpu to measure the CPU, or run `gpucheck` for the cause", 3)
+        raise Refused("TensorFlow lists no GPU; use --allow-cpu to measure the CPU, or run `gpucheck` to find the cause", 3)
     here = len(gpus) or CPU_DEVICES_MAX
     counts = sorted(set(ask.devices)) or sorted({1, len(gpus) or DEFAULT_CPU_DEVICES})
     if counts[-1] > here:
@@ -119,21 +119,21 @@ def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:
     several = any(len(configuration.devices) > 1 for configuration in configurations)
     remarks = []
     if several and not on_gpus:
-        remarks.append("the devices are logical parts of one CPU and share its cores: their scaling says nothing about GPUs")
+        remarks.append("the devices are logical parts of one CPU and share its cores: their scaling does not apply to GPUs")
     if several and not any(len(configuration.devices) == 1 for configuration in configurations):
         remarks.append("no scaling efficiency: one device is not measured in this run (add --devices 1)")
     return remarks
 
 
 def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
-    """Use one_device for one device and mirrored for several; mirrored for all counts if it is the only strategy."""
+    """Return a strategy for each count: one_device for one device, mirrored for several or if it is the only strategy."""
     alone = "one_device" not in wanted
     placements = [("one_device", 1)] if "one_device" in wanted and 1 in counts else []
     return placements + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
 
 
 def _unused_options(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) -> list[str]:
-    """Return notes on requested strategies and device counts that are in no combination."""
+    """Return notes on requested strategies and device counts that no combination uses."""
     reason = {"one_device": "it requires --devices 1", "mirrored": "--devices 1 is measured with one_device"}
     strategies, counts = {name for name, _ in placements}, {count for _, count in placements}
     notes = [f"{name} is not measured: {reason[name]}" for name in wanted if name in ask.strategies and name not in strategies]
@@ -144,7 +144,7 @@ def _unused_options(ask: Ask, wanted: list[str], placements: list[tuple[str, int
 
 
 def groups(configurations: list[Configuration]) -> dict[int, list[Configuration]]:
-    """Group the configurations by the process that they need: ``ON_TPU``, 0 for GPUs, else a number of logical CPU devices."""
+    """Group the configurations by the process that they need: ``ON_TPU``, 0 for GPUs, or a number of logical CPU devices."""
     groups_by_size: dict[int, list[Configuration]] = {}
     for configuration in configurations:
         if not configuration.reason:

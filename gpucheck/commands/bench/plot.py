@@ -12,17 +12,17 @@ from gpucheck.commands.bench.figures import comparison_key, one_global_batch
 from gpucheck.commands.bench.model import Measurement, Result, Sample
 
 KINDS = (".png", ".svg")
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: safe for colour blindness
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: safe for color blindness
 MARKERS = "osD^vPX"
 DASHES = ("-", "-.", ":")  # "--" is the ideal line
-SOURCES = (  # light colours keep error bars visible, hatching distinguishes them in print without colour
+SOURCES = (  # light colors keep error bars visible, hatching distinguishes them in print without color
     ("input pipeline", "samples_per_second", -0.2, {"color": "#56b4e9"}),
     ("one resident batch", "device_samples_per_second", 0.2, {"color": "#f0c566", "hatch": "///", "edgecolor": "#ffffff"}),
 )
 LOADS = (("utilization_percent", "busy (%)"), ("power_watts", "power (W)"), ("sm_clock_mhz", "clock (MHz)"))
 TITLE_PAD = 24  # points; leaves room for a legend between a title and its panel
 BAND_SHARE_MIN = 0.012  # share of the time axis; a narrower band has no room for its number
-LEGEND_LINES_MAX = 6  # a longer legend would cover the plot, and is placed below it
+LEGEND_LINES_MAX = 6  # a longer legend would cover the plot, so it is placed below
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size": 10, "text.parse_math": False}
 
 
@@ -31,9 +31,9 @@ def missing() -> str | None:
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
-        return f"matplotlib is not installed; type: {installation.extra_command('plot')}"
+        return f"matplotlib is not installed; run: {installation.extra_command('plot')}"
     except Exception as error:  # for example, compiled for another numpy
-        return f"matplotlib is broken here: {type(error).__name__}: {error}"
+        return f"matplotlib can't be imported: {type(error).__name__}: {error}"
     return None
 
 
@@ -80,7 +80,7 @@ def _axes(figure: Any, place: Any) -> Any:
 
 
 def _batches(measured: list[Measurement]) -> tuple[str, list[int]]:
-    """Return the name and the values of the batch axis: the global batch if devices share it, else the batch per replica."""
+    """Return the name and values of the batch axis: the global batch if devices share it, otherwise the batch per replica."""
     if one_global_batch(measured):
         return "global batch", [measurement.global_batch_size or 0 for measurement in measured]
     return "batch per replica", [measurement.batch_size for measurement in measured]
@@ -148,7 +148,7 @@ def _pipeline(axes: Any, measured: list[Measurement]) -> None:
     axes.invert_yaxis()
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_xlim(left=0)
-    axes.set_title("Input pipeline against device", pad=TITLE_PAD)
+    axes.set_title("Input pipeline and device", pad=TITLE_PAD)
     axes.set_xlabel("samples/s (median, minimum to maximum)")
     axes.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1), borderpad=0.2, ncols=2)
 
@@ -184,7 +184,7 @@ def draw_over_time(
 
 def _line(axes: Any, number: int, name: str, positions: list[int], points: list[Measurement]) -> None:
     spreads = [item.samples_per_second for item in points]
-    turn, color = divmod(number, len(COLORS))  # when colours repeat, markers and dashes change
+    turn, color = divmod(number, len(COLORS))  # when colors repeat, markers and dashes change
     style = {
         "color": COLORS[color],
         "marker": MARKERS[(number + turn) % len(MARKERS)],

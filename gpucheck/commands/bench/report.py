@@ -93,7 +93,7 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
 
 
 def _add_table(out: TerminalText, order: list[tuple[Measurement, float, bool]]) -> None:
-    """Add a row per configuration with the settings that differ, or a paragraph per configuration if a row is too wide."""
+    """Add a row per configuration with the settings that differ, or a paragraph each if a row is too wide."""
     different = wording.varying([measurement for measurement, _, _ in order])
     unit = different[0].get("batch", "").partition(" ")[2]  # printed once above the table, which is narrower without it
     rows = [("ratio", "samples/s", *different[0], "")]

@@ -18,7 +18,7 @@ SENTENCES_MAX = 3
 
 
 def method(result: Result) -> str:
-    """Return the network, the data and how often it was measured."""
+    """Return the network, the data and the number of runs."""
     runs = f"median (minimum to maximum) of {plural(result.ask.repeats, 'run')} after a warm-up"
     data = "" if result.ask.model else f"data: {result.ask.data}; "
     return f"{result.model}; {data}{runs}"
@@ -39,7 +39,7 @@ def ended_early(result: Result) -> str:
 
 
 def title(measurement: Measurement, in_all: bool) -> str:
-    """Return the settings of a configuration; ``in_all``: its batch is that of all replicas."""
+    """Return the settings of a configuration; ``in_all``: give the batch of all replicas together."""
     words = settings(measurement, in_all)
     batch = f"batch {words['batch']}" if measurement.batch_size else "default batch"
     parts = [words["strategy"], words["precision"], batch, "XLA" if measurement.xla else ""]
@@ -62,7 +62,7 @@ def figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
         first = f"first {f'{at_once} steps' if at_once > 1 else 'step'} {duration(measurement.first_step_seconds)}"
         first = f"{first} (trace, compile, autotune)"
         steps = f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}"
-        yield "warm-up", f"{first}, {steps}; not in other figures"
+        yield "warm-up", f"{first}, {steps}; excluded from other figures"
     if measurement.peak_memory_bytes is not None:
         yield "memory", f"{size(measurement.peak_memory_bytes)} peak, maximum of the devices"
     for gpu in measurement.gpus:
@@ -75,11 +75,11 @@ def figures(measurement: Measurement) -> Iterator[tuple[str, str]]:
 
 
 def _waits(share: Spread) -> str:
-    """Return the share of a step that waits for input; only its range if that is wide, because a median would prove nothing."""
+    """Return the share of a step spent waiting for input, or only its range if that is too wide for a meaningful median."""
     lowest, highest = share.minimum * 100, share.maximum * 100
     if highest - lowest > WIDE_POINTS:
-        return f"between {lowest:.0f} and {highest:.0f} % of a step waits for input: it varies too much between the runs"
-    return f"{share.median * 100:.0f} % ({lowest:.0f} to {highest:.0f}) of a step waits for input"
+        return f"{lowest:.0f} to {highest:.0f} % of a step is spent waiting for input, which varies too much between the runs"
+    return f"{share.median * 100:.0f} % ({lowest:.0f} to {highest:.0f}) of a step is spent waiting for input"
 
 
 def _outcomes(measurement: Measurement) -> Iterator[tuple[str, str]]:
@@ -137,7 +137,7 @@ def _time(seconds: float) -> str:
 
 
 def ranked(measurements: Sequence[Measurement]) -> list[tuple[Measurement, float, bool]]:
-    """Return the measured ones by speed, each with its ratio to the fastest, and whether the two ranges overlap."""
+    """Return the measured configurations by speed, each with its ratio to the fastest, and whether the two ranges overlap."""
     order = sorted((one for one in measurements if one.samples_per_second), key=lambda one: -_speed(one).median)
     return [(one, _speed(one).median / _speed(order[0]).median, _overlap(one, order[0])) for one in order]
 
@@ -165,7 +165,7 @@ def settings(one: Measurement, in_all: bool) -> dict[str, str]:
 
 
 def varying(measurements: Sequence[Measurement]) -> list[dict[str, str]]:
-    """Return for each configuration the settings that are not the same in all."""
+    """Return, for each configuration, the settings that are not the same in all."""
     in_all = one_global_batch(measurements)
     every = [settings(one, in_all) for one in measurements]
     names = [name for name in every[0] if len({one[name] for one in every}) > 1]
@@ -176,7 +176,7 @@ def _failures_advice(failures: Sequence[Measurement]) -> Iterator[str]:
     """Yield a sentence about the first failure whose cause is known."""
     if not failures:
         return
-    from gpucheck.core.logs import causes, reading  # which a benchmark without a failure does not need
+    from gpucheck.core.logs import causes, reading  # a benchmark without a failure does not need these
 
     for failure in failures:
         log = reading.parse((failure.reason or "").splitlines(), "the failure")
@@ -190,12 +190,12 @@ def _conditions_advice(measured: Sequence[Measurement]) -> Iterator[str]:
     slowed = {reason for one in measured for gpu in one.gpus for reason in gpu.slowed_by}
     if slowed:
         names = ", ".join(sorted(slowed))
-        yield f"Can't tell the normal speed: GPUs were throttled ({names}), see `gpucheck explain gpu-throttled`."
+        yield f"The normal speed is unknown: GPUs were throttled ({names}), see `gpucheck explain gpu-throttled`."
     waiting = [one for one in measured if one.input_wait_share and one.input_wait_share.minimum >= INPUT_WAIT_SHARE_HIGH]
     if waiting:
         yield (
             f"Change the input pipeline: {len(waiting)} of {plural(len(measured), 'configuration')}"
-            f" wait{'s' * (len(waiting) == 1)} for input for much of each step,"
+            f" spend{'s' * (len(waiting) == 1)} much of each step waiting for input,"
             " see `gpucheck explain input-pipeline-bound`."
         )
 
@@ -220,11 +220,11 @@ def _settings_advice(measured: Sequence[Measurement]) -> Iterator[str]:
     if leave:
         yield f"Leave {listing(leave)}."
     if unclear:
-        yield f"Can't tell about {listing(unclear)}: the ranges overlap that of the first configuration; use more --repeats."
+        yield f"No conclusion on {listing(unclear)}: the ranges overlap with the first configuration's; increase --repeats."
 
 
 def _shares_a_cpu(one: Measurement, first: Measurement) -> bool:
-    """Whether one of them uses several parts of the CPU: a larger batch on the same cores, no reason to change the strategy."""
+    """Whether one of them uses several parts of the CPU: a larger batch on the same cores is no reason to change the strategy."""
     return one.devices != first.devices and any("CPU" in name for name in one.devices)
 
 

@@ -104,7 +104,7 @@ def _own_page() -> str:
 def _show_page(path: str) -> None:
     import webbrowser
 
-    say(f"gpucheck: {'opened' if webbrowser.open(f'file://{path}') else 'no browser was found for'} {path}")
+    say(f"gpucheck: {'opened' if webbrowser.open(f'file://{path}') else 'no browser found to open'} {path}")
 
 
 def _with_soak(request: Request, minutes: float) -> Request:
@@ -124,7 +124,7 @@ def _rank(request: Request) -> int:
 
 
 def _print_own_fault(report: Report, rank: int) -> None:
-    """Print one line, unless all faults are of other workers."""
+    """Print one line, unless all faults belong to other workers."""
     from gpucheck.core.reports.shared.findings import roots
     from gpucheck.core.reports.shared.headline import headline
 

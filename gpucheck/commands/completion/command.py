@@ -10,7 +10,7 @@ from gpucheck.cli.screen import say, show
 from gpucheck.core.system.shells import word
 from gpucheck.core.system.write import OutputFile
 
-# Where each shell looks for a file of completions: below a variable's folder, or one below the home folder.
+# Where each shell looks for a completion file: below a variable's folder, or below a folder in the home folder.
 _FILES = {
     "bash": ("XDG_DATA_HOME", ".local/share", "bash-completion/completions/gpucheck"),
     "zsh": ("ZDOTDIR", "", ".zfunc/_gpucheck"),

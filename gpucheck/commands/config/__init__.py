@@ -1,4 +1,4 @@
-"""Show the settings in force."""
+"""Show the settings in effect."""
 
 COMMANDS = {
     "config": ("gpucheck.commands.config.command", "Show the settings, and where each comes from."),

@@ -81,13 +81,13 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
     wanted = install.lasting(assignments)
     for assignment in assignments:
         if assignment not in wanted:
-            _say(f"not saved: specific to this job: {assignment.variable} ({assignment.reason})")
+            _say(f"not saved, because it is specific to this job: {assignment.variable} ({assignment.reason})")
     with _refusals():
         if wanted:
             changed = install.install(wanted, prefix, kind)
             _say(*([f"written: {path}" for path in changed] or ["already there"]))
         elif install.installed(prefix, kind):
-            _say("nothing more is needed; what was installed stays")
+            _say("nothing else is needed; the installed variables were kept")
         else:
             _say("nothing is needed, and nothing was installed")
 

@@ -24,7 +24,7 @@ Examples:
 """
 SUMMARY = "the summary of a training"
 NO_BASELINE = (
-    f'neither a report (--format json), {SUMMARY} (Watch(report="fit.json")), nor a file of expectations (`gpucheck snapshot`)'
+    f'neither a report (--format json), {SUMMARY} (Watch(report="fit.json")), nor an expectations file (`gpucheck snapshot`)'
 )
 
 
@@ -86,14 +86,14 @@ def _between_trainings(text: bytes, latest: bytes | None, baseline: str, current
     if fit is not None:
         if other is None:
             words = f", and {current} is a report of a machine" if latest is not None and _is_report(latest) else ""
-            raise click.UsageError(f"{baseline}: {SUMMARY} is compared with another one{words}")
+            raise click.UsageError(f"{baseline}: {SUMMARY} can only be compared with another one{words}")
         return fits.between(fit, other, baseline, current)
     if other is not None:
         if _is_report(text):
-            raise click.UsageError(f"{baseline} is a report of a machine, and {current} {SUMMARY}: they have nothing in common")
+            raise click.UsageError(f"{baseline} is a report of a machine, and {current} is {SUMMARY}: they can't be compared")
         wanted = _expectations(text, baseline, of_fit=True).fit
         if wanted == FitExpectations():
-            raise click.UsageError(f"{baseline}: no table [fit], which is compared with {SUMMARY}")
+            raise click.UsageError(f"{baseline}: it has no table [fit] to compare with {SUMMARY}")
         return fits.expected(wanted, other, baseline, current)
     if latest is not None and latest.lstrip()[:1] != b"{":
         raise click.UsageError(f'{current}: neither a report (--format json) nor {SUMMARY} (Watch(report="fit.json"))')
@@ -104,7 +104,7 @@ def _finish(differences: Drift, style: str, color: str, verbose: bool) -> NoRetu
     code = 1 if differences.changes else 0
     show(_render(differences, style, color, verbose), code)
     missing = len(differences.not_compared)
-    left = f"{missing} not compared (-v says what and why)" if missing and not verbose else ""
+    left = f"{missing} not compared (use -v for details)" if missing and not verbose else ""
     if style != "json" and (left or not code):
         say("gpucheck: " + ("; ".join(filter(None, ("" if code else f"nothing changed since {differences.baseline}", left)))))
     raise SystemExit(code)

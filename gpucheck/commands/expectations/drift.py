@@ -1,4 +1,4 @@
-"""The differences between two checks of a machine, in groups by their effect; for a terminal, and as Markdown."""
+"""The differences between two checks of a machine, grouped by effect; for a terminal, and as Markdown."""
 
 from collections.abc import Callable, Iterator
 
@@ -17,14 +17,14 @@ from gpucheck.core.reports.shared.words import clean, plural
 
 TRAINING = "training speed"
 GROUPS = {
-    "driver and CUDA": "The driver decides which CUDA programs run at all, and which bugs they meet.",
-    "TensorFlow and Keras": "Another release runs other code: results, speed and saved models may differ.",
-    "libraries": "TensorFlow loads these files by name: another copy may lack what it was built for.",
-    "Python and packages": "Packages that share the process decide whether TensorFlow can be imported.",
-    "hardware": "Other hardware has other limits: memory, kernels, and the links between GPUs.",
+    "driver and CUDA": "The driver determines which CUDA programs run at all, and which bugs affect them.",
+    "TensorFlow and Keras": "A different release runs different code: results, speed and saved models may differ.",
+    "libraries": "TensorFlow loads these files by name: a different copy may lack functions that TensorFlow was built for.",
+    "Python and packages": "Packages in the same process determine whether TensorFlow can be imported.",
+    "hardware": "Different hardware has different limits: memory, kernels, and the links between GPUs.",
     "environment variables": "These silently change what CUDA, TensorFlow, Keras and NCCL do.",
-    "limits": "Resource limits decide how fast a process gets data, and when it is killed.",
-    TRAINING: "The same job ends differently, or at another speed: the effect of all other differences.",
+    "limits": "Resource limits determine how fast a process gets data, and when it is killed.",
+    TRAINING: "The same job has a different result or speed: the effect of all other differences.",
 }
 
 
@@ -42,7 +42,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 class Drift(msgspec.Struct, frozen=True, kw_only=True):
     """The comparison of two checks."""
 
-    baseline: str  # the name of each
+    baseline: str  # the names of both
     current: str
     changes: tuple[Change, ...]
     not_compared: tuple[str, ...]  # values that only one of them has, with the reason if known
@@ -84,7 +84,7 @@ def from_expectations(wanted: Expectations, report: Report, baseline: str, curre
 
 
 class _Comparison:
-    """Collects the differences."""
+    """A collector of differences."""
 
     def __init__(self, baseline: str, current: str) -> None:
         self.baseline, self.current = baseline, current
@@ -99,7 +99,7 @@ class _Comparison:
         run = next((run for run in new.probes if run.name == probe), None)
         reason = (run.problem if run else None) or "not checked"
         if run and run.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT):
-            self.change(group, f"what the probe {probe} sees", "an answer", f"none: {reason}")
+            self.change(group, f"result of the probe {probe}", "available", f"none: {reason}")
         else:
             self.not_compared.append(f"{probe}: {reason}")
 
@@ -109,10 +109,10 @@ class _Comparison:
             value = was or now
             if group != TRAINING:
                 self.change(group, what, was and was.words, now and now.words)
-            elif value and value.number is None:  # levels and --strategy select different jobs
+            elif value and value.number is None:  # the level and --strategy select the jobs
                 self.not_compared.append(f"{what}: trained in {self.baseline if was else self.current} only")
         elif was.coarse == now.coarse and was.vague != now.vague:
-            self.not_compared.append(f"{what}: only one of the two knows its version")
+            self.not_compared.append(f"{what}: its version is known in only one of the two")
         elif _differ(was, now):
             self.change(group, what, was.words, now.words, _direction(was, now))
 
@@ -133,7 +133,7 @@ _PROBES_OF = {
     "limits": ("limits",),
     TRAINING: ("training",),
 }
-PROBES = {probe: group for group, probes in _PROBES_OF.items() for probe in probes}  # the group of the change without its fact
+PROBES = {probe: group for group, probes in _PROBES_OF.items() for probe in probes}  # the group of a change whose fact is missing
 
 
 def _version_group(item: Item) -> str:

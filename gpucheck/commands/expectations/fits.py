@@ -9,12 +9,12 @@ from gpucheck.core.model import FitExpectations
 from gpucheck.core.model.fit import FitSummary
 from gpucheck.core.system.read import INVALID_JSON
 
-TOLERANCE = 0.1  # of the larger value: two runs of one program differ by some percent
+TOLERANCE = 0.1  # share of the larger value: two runs of the same program differ by a few percent
 TOLERANCE_OF_RESULTS = 0.02  # of a validation metric
 PERCENT_POINTS = 10.0
 RESULTS, BEST = "training results", "best "  # their group, and how the name of a result begins
 WHY = {
-    TRAINING: "The program trains at another speed, or on other devices.",
+    TRAINING: "The program trains at a different speed, or on different devices.",
     RESULTS: "The program learns better or worse than before.",
 }  # by group
 
@@ -49,7 +49,7 @@ def expected(wanted: FitExpectations, fit: FitSummary, baseline: str, current: s
         ("samples/s", wanted.min_samples_per_second, fit.samples_per_second, "at least"),
         ("seconds of a step", wanted.max_step_seconds, fit.step_seconds, "at most"),
         ("seconds of the first step", wanted.max_first_step_seconds, fit.first_step_seconds, "at most"),
-        ("% of a step that waits for data", wanted.max_input_wait_percent, None if share is None else 100 * share, "at most"),
+        ("% of a step spent waiting for data", wanted.max_input_wait_percent, None if share is None else 100 * share, "at most"),
         *((f"GPU {gpu.index}, % busy", wanted.min_gpu_percent, gpu.utilization_percent, "at least") for gpu in fit.gpus),
     ]
     changes, missing = [], []
@@ -79,7 +79,7 @@ def _figures(fit: FitSummary) -> Iterator[tuple[str, Value, float]]:
     yield "seconds of a step", fit.step_seconds, TOLERANCE
     yield "seconds of the first step", fit.first_step_seconds, TOLERANCE
     yield "seconds of an epoch", fit.median_epoch_seconds, TOLERANCE
-    yield "% of a step that waits for data", fit.input_wait_share and 100 * fit.input_wait_share, PERCENT_POINTS
+    yield "% of a step spent waiting for data", fit.input_wait_share and 100 * fit.input_wait_share, PERCENT_POINTS
     yield "device", fit.device, 0.0
     yield "replicas", fit.replicas, 0.0
     yield "what limits it", None if fit.limit is None else fit.limit.code or "no fault", 0.0

@@ -1,4 +1,4 @@
-"""The command ``snapshot``: write a known-good machine as an expectations file, with the measured values in comments."""
+"""The command ``snapshot``: write a known-good machine's state as an expectations file, with the measured values in comments."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -35,7 +35,7 @@ from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.system.shells import word
 
 # A first step compiles and autotunes on shared processors, so it varies more than later steps. Its limit detects steps that
-# take minutes, because kernels are missing for this GPU and compiled one by one.
+# take minutes because kernels for this GPU are missing and are compiled one by one.
 START_FACTOR = 5
 START_SECONDS_MIN = 30.0
 
@@ -164,7 +164,7 @@ def render(wanted: Expectations, report: Report) -> str:
     lines = [
         f"# What this machine was on {report.started_at}, when gpucheck {report.tool.version} found: {report.verdict.value}.",
         "# Check this machine, or another that should match it: gpucheck --expect THIS-FILE",
-        "# Remove a line to expect it no longer.",
+        "# To drop an expectation, remove its line.",
         f"schema_version = {FORMAT_VERSION}",
         "",
         "# Warnings that do not fail a run with --strict" + ("; these were found." if wanted.allowed_warnings else "."),
@@ -175,19 +175,19 @@ def render(wanted: Expectations, report: Report) -> str:
             wanted.gpu,
             {
                 "count": "that this process can use",
-                "names": 'every GPU is one of these; patterns such as "NVIDIA H*" work',
-                "memory_gib": "GiB, minimum of every GPU",
-                "compute_capability": "minimum of every GPU",
+                "names": 'every GPU is one of these; patterns such as "NVIDIA H*" are allowed',
+                "memory_gib": "GiB, minimum for every GPU",
+                "compute_capability": "minimum for every GPU",
             },
         ),
         "",
         "[versions]",
-        '# PEP 440 specifiers; loosen what may change: "==2.21.*", ">=580,<581".',
+        '# PEP 440 specifiers; loosen those that may change: "==2.21.*", ">=580,<581".',
         *_lines(wanted.versions, {"cuda": "the newest that the driver supports", "driver": "NVIDIA's"}),
         "",
         *_training_lines(wanted.training, report),
         *_environment_lines(report),
-        "# A known finding that does not count, up to and including a day:",
+        "# A known finding that does not affect the verdict, up to and including a day:",
         "# [[mute]]",
         '# code = "pcie-link-degraded"',
         '# reason = "riser ordered, ticket 4711"',
@@ -197,11 +197,11 @@ def render(wanted: Expectations, report: Report) -> str:
 
 
 def _environment_lines(report: Report) -> Iterator[str]:
-    """Yield the variables as comments: only the user knows which must be equal on other machines."""
+    """Yield the variables as comments: only the user knows which ones must be equal on other machines."""
     environment = report.fact(Environment)
     set_here = environment.variables if environment else {}
     values: dict[str, str | bool] = {name: value for name, value in set_here.items() if name not in PER_JOB}
-    yield "# Variables with exactly these values; false: not set."
+    yield "# Variables that must have exactly these values; false: not set."
     yield "# [environment]"
     yield from (f"# {name} = {toml.value(value)}" for name, value in (values or {"XLA_FLAGS": False}).items())
     yield ""
@@ -244,7 +244,7 @@ def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[st
 
 
 def _on_cpu(report: Report) -> list[TrainingRun]:
-    """Return one CPU job of each precision, whose speed is only a comment: jobs that trained alone."""
+    """Return one CPU job per precision that trained alone, whose speed is only written as a comment."""
     jobs = {
         run.precision: run
         for run in reversed(report.training)

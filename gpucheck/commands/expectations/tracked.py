@@ -1,6 +1,6 @@
 """The values that are compared between two reports, by group and name.
 
-Values that differ between runs or jobs by design are left out: temperatures, clocks, free memory, process ids, folders,
+Values that differ between runs or jobs by design are omitted: temperatures, clocks, free memory, process ids, folders,
 ranks.
 """
 
@@ -29,7 +29,7 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 
 
 class Tracked(NamedTuple):
-    """One value as text; with a number, differences within the tolerance of speeds do not count."""
+    """One value as text; with a number, differences within the tolerance of speeds are ignored."""
 
     words: str
     probes: tuple[str, ...]  # compared only if both runs have these facts
@@ -71,12 +71,12 @@ def _frameworks(report: Report) -> Iterator[Entry]:
         if installed:
             other_name = "" if installed.name.replace("-", "_") == name else f" ({installed.name})"
             yield group, label, Tracked(installed.version + other_name, ("packages",))
-    yield from _fields(group, tensorflow, {"imported": "import tensorflow works", "built_with_cuda": "built with CUDA"})
+    yield from _fields(group, tensorflow, {"imported": "import tensorflow succeeds", "built_with_cuda": "built with CUDA"})
     if tensorflow and tensorflow.devices is not None:
         kinds = [device.kind for device in tensorflow.devices]
         words = ", ".join(f"{kinds.count(kind)} × {kind}" for kind in sorted(set(kinds))) or "none"
         yield group, "devices that TensorFlow lists", Tracked(words, ("tensorflow",))
-    labels = {"imported": "import keras works", "backend": "Keras backend", "legacy": "tf.keras is Keras 2"}
+    labels = {"imported": "import keras succeeds", "backend": "Keras backend", "legacy": "tf.keras is Keras 2"}
     yield from _fields(group, report.fact(Keras), labels)
 
 
@@ -114,8 +114,8 @@ def _hardware(report: Report) -> Iterator[Entry]:
     group, pci, gpus, cuda, limits = "hardware", report.fact(Pci), report.fact(Gpus), report.fact(Cuda), report.fact(Limits)
     counts = {
         "pci": ("NVIDIA GPUs on the PCI bus", len(pci.gpus) if pci else None),
-        "gpus": ("GPUs that the driver counts", len(gpus.gpus) if gpus else None),
-        "cuda": ("GPUs that CUDA offers", cuda.device_count if cuda else None),
+        "gpus": ("GPUs that the driver lists", len(gpus.gpus) if gpus else None),
+        "cuda": ("GPUs that CUDA lists", cuda.device_count if cuda else None),
     }
     for probe, (label, count) in counts.items():
         if count is not None:
@@ -166,8 +166,8 @@ def _limits(report: Report) -> Iterator[Entry]:
         "open_files": "open files",
         "processes": "processes",
         "processes_cgroup": "tasks granted by the control group",
-        "home_writable": "home can be written to",
-        "kernel_cache_writable": "cache of compiled kernels can be written to",
+        "home_writable": "home is writable",
+        "kernel_cache_writable": "cache of compiled kernels is writable",
     }
     yield from _fields(group, limits, counts)
     sizes = {
@@ -184,7 +184,7 @@ def _training(report: Report) -> Iterator[Entry]:
     group = "training speed"
     for run in report.training:
         if run.cross_device:
-            continue  # a diagnostic run after another failed
+            continue  # a diagnostic run after another run failed
         place = devices(run.devices) or "no device"
         label = f"{run.strategy} on {place} in {run.precision}{', compiled by XLA' if run.compiled else ''}"
         yield group, label, Tracked(run.status.replace("_", " "), ("training",))

@@ -81,9 +81,9 @@ def explain(
     if what in rules or (code in rules and not os.path.lexists(what)):
         _explain_code(rules[code], style, color)
     elif len(words) > 1 and (file := next(filter(os.path.isfile, words), None)) is not None:
-        raise click.UsageError(f"{file} is a file: explain one at a time")
+        raise click.UsageError(f"{file} is a file: only one can be explained at a time")
     else:
-        # The writer of a pipe may be a training of hours, which would be killed if reading stopped.
+        # The writer of a pipe may be a training that runs for hours, and would be killed if reading stopped.
         limit.set(timeout or (math.inf if what == "-" else READ_SECONDS))
         _explain_log(what, rules, style, color, verbose, redacting, limit)
 
@@ -157,12 +157,12 @@ def _unknown(what: str, codes: Rules) -> click.UsageError:
     similar = did_you_mean(what, codes, most=3, otherwise="")
     if not similar and (mentioned := _mentioned(what, codes.values())):
         similar = f" (did you mean {' or '.join(mentioned)}?)"
-    code = "no diagnosis of that code, and no known failure in these words" if " " in what else "and no diagnosis of that code"
+    code = "no diagnosis of that code, and no known failure in this text" if " " in what else "and no diagnosis of that code"
     return click.UsageError(f"no file {what!r}, {code}; `gpucheck rules` lists the codes{similar}")
 
 
 def _mentioned(what: str, rules: Iterable[Rule]) -> list[str]:
-    """Return the diagnoses whose title or symptom, else page, contains all words; none if the text looks like a file name."""
+    """Return the diagnoses whose title or symptom, or else page, contains all words; none if the text looks like a file name."""
     words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in what.replace("-", " ").split()]
     if not words or any(sign in what for sign in "./\\"):
         return []
@@ -194,7 +194,7 @@ def rules(style: str, color: str) -> None:
 
 def _need_pages(rules: Iterable[Rule]) -> None:
     if not all(rule.doc for rule in rules):
-        raise click.UsageError("this Python drops docstrings (-OO, PYTHONOPTIMIZE=2), which contain the manual pages")
+        raise click.UsageError("this Python removes docstrings (-OO, PYTHONOPTIMIZE=2), which contain the manual pages")
 
 
 def _completions(incomplete: str) -> list[Any]:

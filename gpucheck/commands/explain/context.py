@@ -22,7 +22,7 @@ _MOST_LINES = 5_000  # maximum lines to read
 _WIDEST = 400  # characters of a line
 _MOST_TRIED = 40
 
-# Patterns of wording or paths in a line. If several values of a kind are found, the first in this table counts.
+# Patterns of wording or paths in a line. If several values of a kind are found, the first in this table is used.
 _SIGNS = {
     "notebook": {
         "colab": r"google\.colab|\bcolab\b|(?:^|[\s\"'(])/content/",
@@ -66,10 +66,10 @@ _COMPILED = {
     kind: [(value, re.compile(regex, re.IGNORECASE if kind != "system" else 0)) for value, regex in signs.items()]
     for kind, signs in _SIGNS.items()
 }
-# Source files of TensorFlow that a release moved; JAX kept a copy below another folder.
+# TensorFlow's source files that a release moved; JAX kept a copy below a different folder.
 _BEFORE = {"tensorflow/stream_executor/": "2.12", "tensorflow/compiler/xla/": "2.15", "tensorflow/tsl/": "2.15"}
 _OF_JAX = "external/org_tensorflow/"  # and of TensorFlow Serving
-# A line counts for each framework that it names.
+# A line counts for each framework that it mentions.
 _FRAMEWORKS = {
     "tensorflow": re.compile(
         r"(?i)(?<!external/org_)(?<!external/org_tensorflow/)tensorflow|keras|\btf\.\w|\btf2?xla\b|\bTF_[A-Z]|external/local_(?:xla|tsl)"
@@ -88,36 +88,36 @@ _TYPED = re.compile(
     r"|apptainer|singularity|export|unset|nvidia-smi|apt(?:-get)?|modprobe|rmmod|brew) [^\n]{1,200}|nvidia-smi$)"
 )
 _PYTHON = re.compile(r"python(3\.\d{1,2})[/\\]|[/\\]Python(3)(\d{1,2})[/\\]|\bcp(3)(\d{1,2})-|\bPython (3\.\d{1,2})\.\d")
-_NUMBERED = re.compile(r"(?i)(?:python|pip|\bcp|\bc) ?\d")  # a line that could say something else with other digits
-# A file of a traceback: the package that it belongs to, if it is installed.
+_NUMBERED = re.compile(r"(?i)(?:python|pip|\bcp|\bc) ?\d")  # a line whose meaning could depend on its digits
+# A file in a traceback: the package that it belongs to, if it is installed.
 _FRAME = re.compile(
     r'^(?:File ["~/]|Cell |\[?/)(?:[^"\n]*[/\\](?:site|dist)-packages[/\\](\w+)[/\\])?[^"\n]*'
     r'(?:", line \d+|\.py:\d+$|,? in (?:\w+\(|<module>))'
 )
-# A file of a traceback that is not installed, and neither Python's own nor generated: the program's.
+# A file in a traceback that is not installed, generated or part of Python: the program's own.
 _PROGRAM = re.compile(
     r'\bFile "(?![^"\n]*(?:[/\\](?:site|dist)-packages[/\\]|[/\\][Ll]ib[/\\]'
     r'|[/\\]tensorflow[/\\]python[/\\]|[/\\]keras[/\\]src[/\\]|ipykernel_|__autograph))([^"\n<>]+\.py)", line (\d+)'
 )
-_NEVER = ("jax", "jaxlib", "numpy", "tensorflow", "keras", "torch")  # packages whose frames only pass an exception on
+_NEVER = ("jax", "jaxlib", "numpy", "tensorflow", "keras", "torch")  # packages whose frames only pass on an exception
 _WITH_GPU = ("gpu-created", "gpu-found", "driver-lists-gpu")
 _SYSTEMS = {"windows": "win32", "macos": "darwin", "linux": "linux", "wsl": "linux"}
 
 
 class ContextReader:
-    """Reads a stream of lines while another consumer iterates over it."""
+    """A reader of a stream of lines that another consumer iterates over."""
 
     def __init__(self) -> None:
         self._found: dict[str, Counter[str]] = {kind: Counter() for kind in _SIGNS}
-        self._frameworks = Counter(dict.fromkeys(_FRAMEWORKS, 0))  # of equal counts, the first in the table is meant
+        self._frameworks = Counter(dict.fromkeys(_FRAMEWORKS, 0))  # if counts are equal, the first in the table is used
         self._pythons: Counter[str] = Counter()
         self._tried: dict[str, None] = {}
         self._before: set[str] = set()
-        self._shared = False  # a line names a file that TensorFlow Serving and JAX share
-        # Lines, with masked digits, that say nothing else than their frameworks, whatever their digits: most lines of a log.
+        self._shared = False  # a line mentions a file that TensorFlow Serving and JAX share
+        # Lines, with masked digits, that only show their frameworks, whatever their digits: most lines of a log.
         self._familiar: dict[str, list[str]] = {}
         self._raised_in: str | None = None
-        self.program: tuple[str, str] | None = None  # the file of the program that a traceback names last, and the line
+        self.program: tuple[str, str] | None = None  # the program's file that a traceback mentions last, and the line
 
     def through(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the same lines, and read the first ones."""
@@ -175,7 +175,7 @@ class ContextReader:
         self._shared |= _OF_JAX in line
 
     def _read_signs(self, line: str) -> bool:
-        """Whether the line says more than its frameworks."""
+        """Whether the line shows more than its frameworks."""
         found = [(kind, value) for kind, signs in _COMPILED.items() for value, sign in signs if sign.search(line)]
         for kind, value in found:
             self._found[kind][value] += 1
@@ -194,7 +194,7 @@ class ContextReader:
         return bool(found or frame or own or typed or moved or pythons)
 
     def _first(self, kind: str) -> str | None:
-        """Return the found value of a kind; of several, the first in the table."""
+        """Return the value found for a kind; if there are several, the first in the table."""
         return next((value for value, _ in _COMPILED[kind] if self._found[kind][value]), None)
 
     def _framework(self) -> str | None:

@@ -31,7 +31,7 @@ from gpucheck.core.system.shells import word
 
 LINT = (Fix(text="Find the lines of your program that cause it", command="gpucheck lint TRAIN.py", kind="look"),)
 MOST_CITED = 6  # lines of a finding
-# Of Windows, without characters that a shell expands inside double quotes: the log may be a stranger's.
+# Windows paths, without characters that a shell expands inside double quotes: the log may be untrusted.
 _WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/][\w .\\/-]*")
 NO_PROOF = ("a log without a known failure does not prove that the machine works",)
 TIMED_OUT = "the time limit was reached (--timeout)"
@@ -43,19 +43,19 @@ def explain(
     cut: Callable[[], str | None] = lambda: None,
     progress: Progress[Report] | None = None,
 ) -> Report:
-    """Find the root cause of the failure in a log, or in the logs of one archive: each is judged alone, and the first certain
-    one counts.
+    """Find the root cause of the failure in a log, or in the logs of one archive: each is judged alone, and the first definite
+    cause is used.
 
     Args:
-        files: name and lines of each log, as streams, which are read once. A log that is alone has no name; else each cited line
-            begins with it.
-        source: the name of the log or of the archive: a file name, "standard input".
-        cut: returns, after reading, why not all was read; None if it was.
+        files: name and lines of each log, as streams, which are read once. A single log has no name; otherwise each cited line
+            begins with the name.
+            source: the name of the log or archive: a file name, "standard input".
+            cut: returns, after reading, why the log was not read completely; None if it was.
         progress: its snapshot becomes the report of the part read so far.
 
     Returns:
         A report whose only fact is the log. Its findings are like those of a check, except that failures which the text only
-        mentions (in source code or advice) are warnings. Without findings it proves nothing about the machine.
+        mentions (in source code or advice) are warnings. Without findings it says nothing about the machine.
     """
     started = time.monotonic()
     parts: list[Part] = []
@@ -86,21 +86,21 @@ class Part(NamedTuple):
     reader: ContextReader
 
     def causes(self, mild: Collection[str]) -> dict[str, Cause]:
-        """Return its causes, by code; a warning if all lines only mention a failure. ``mild``: see ``causes.judge``."""
+        """Return the log's causes, by code; a warning if all lines only mention a failure. ``mild``: see ``causes.judge``."""
         return {code: self._weighed(cause) for code, cause in causes.judge(self.log, mild).items()}
 
     def cited(self, events: Iterable[Event]) -> tuple[Event, ...]:
-        """Return its events with the name of the file in their text."""
+        """Return the log's events, with the file's name in their text."""
         if not self.name:
             return tuple(events)
         return tuple(msgspec.structs.replace(event, text=f"{self.name}: {event.text}") for event in events)
 
     def located(self, fix: Fix) -> Fix:
-        """Return the advice to lint with the file of the program that the log names."""
+        """Return the advice to lint, with the program's file that the log mentions."""
         if self.reader.program is None:
             return fix
         file, line = self.reader.program
-        text = f"{fix.text}; the log names line {line} of this file"
+        text = f"{fix.text}; the log mentions line {line} of this file"
         quoted = f'"{file}"' if _WINDOWS_PATH.fullmatch(file) else word(file)
         return msgspec.structs.replace(fix, text=text, command=f"gpucheck lint {quoted}")
 
@@ -110,7 +110,7 @@ class Part(NamedTuple):
 
     @property
     def context(self) -> Context:
-        """The context of its repairs."""
+        """Return the context of the log's repairs."""
         return self.reader.context(self.log)
 
 
@@ -137,7 +137,7 @@ def _joined(parts: Sequence[Part], source: str) -> Log:
     suspects = sorted((event for part in parts for event in part.cited(part.log.suspects)), key=_rank)
     if parts and parts[0].name:
         silent = sum(not part.log.lines for part in parts)
-        source += f" ({plural(len(parts), 'file')}{f', {silent} of them empty or no text' if silent else ''})"
+        source += f" ({plural(len(parts), 'file')}{f', {silent} of them empty or not text' if silent else ''})"
     return Log(
         source=source,
         events=tuple(event for part in parts for event in part.cited(part.log.events)),
@@ -191,7 +191,7 @@ def _judgement(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix
 
 
 def _finding(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, ...]) -> Finding:
-    """Turn a cause into a finding with its rule's repairs; a line of each other file in which it was found is cited, too."""
+    """Turn a cause into a finding with its rule's repairs; a line of each other file in which it was found is also cited."""
     part, cause = places[0]
     context = part.context
     more = () if context.excludes(framework="tensorflow") else tuple(part.located(fix) for fix in more)

@@ -12,7 +12,7 @@ LITERAL = ("Symptom", "References")  # printed line by line; the other sections 
 ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
 
 HEADINGS = {"Unless": "When to ignore it"}  # clearer headings of some sections
-ALSO = "Also shows up as"  # the heading for what it explains
+ALSO = "Also shows up as"  # the heading for the diagnoses that it explains
 
 
 def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: bool) -> str:
@@ -31,7 +31,7 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
             if marker:
                 out.add(prose.removeprefix(marker), indent=4, label=marker, hang=column)
             elif name == "References":
-                out.command(prose, column)  # an address is also copied, so it is not broken
+                out.command(prose, column)  # an address is copied, too, so it is not broken
             elif prose:
                 out.add(prose, indent=column)
             for command in commands:
@@ -82,9 +82,9 @@ def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
     "? " is a command that changes nothing. Only the summary of the example is shown: the rest is for the test suite.
     """
     text = page.sections[section]
-    if section == "Example" and text.startswith("bad:\n"):  # programs, of a rule for training scripts
+    if section == "Example" and text.startswith("bad:\n"):  # example programs of a rule for training scripts
         bad, _, good = text.removeprefix("bad:\n").partition("\ngood:\n")
-        return [("This is found:", _dedented(bad)), ("This is not:", _dedented(good))]
+        return [("Reported:", _dedented(bad)), ("Not reported:", _dedented(good))]
     if section == "Example":
         return [(page.example.summary, [])]
     if section in LITERAL:

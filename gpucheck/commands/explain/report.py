@@ -10,7 +10,7 @@ from gpucheck.core.reports.shared.words import duration, plural
 from gpucheck.core.reports.terminal import write_findings
 
 MOST_SUSPECTS = 8
-MOST_PASTED = 5  # lines of a message that was pasted alone: if it is harmless, that is the answer
+MOST_PASTED = 5  # lines of a message that was pasted alone: if it is harmless, that is the result
 _OF_ANY_CAUSE = ("traceback", "killed")  # kinds of events that do not point to a cause
 
 
@@ -18,7 +18,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     """Render the findings of a log, in lines no wider than ``width`` except for commands.
 
     Args:
-        report: of ``gpucheck.commands.explain.log``: its only observed fact is the log.
+        report: report from ``gpucheck.commands.explain.log``: its only observed fact is the log.
         width: terminal cells per line.
         color: whether to use escape codes.
         ascii: whether to use only ASCII.
@@ -43,19 +43,19 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     out.blank()
     if log.cut is not None:
         lines = f"only the first {plural(log.lines, 'line')}" if log.lines else "nothing"
-        out.add(f"Of this log {lines} could be read: {log.cut}.")
+        out.add(f"{lines[:1].upper()}{lines[1:]} of this log could be read: {log.cut}.")
     if log.skimmed:
-        out.add(f"Of its {log.lines} lines {log.skimmed} were skipped: too many different ones to check each.")
+        out.add(f"{log.skimmed} of its {log.lines} lines were skipped: it has too many different lines to check each one.")
     out.add((_conclusion(report, log), "quiet"))
     return str(out)
 
 
 def _unknown(out: TerminalText, log: Log) -> None:
-    what = "this log" if log.cut is None else "what was read of this log"
+    what = "this log" if log.cut is None else "the part of this log that was read"
     if not log.suspects:
-        out.add(f"No known failure is in {what}, and no line of it looks like one.", hang=2)
+        out.add(f"No known failure was found in {what}, and no line looks like one.", hang=2)
         return
-    out.add(f"No known cause is in {what}. These lines look most like failures:", hang=2)
+    out.add(f"No known cause was found in {what}. These lines look most like failures:", hang=2)
     _suspects(out, log.suspects)
 
 

@@ -1,6 +1,6 @@
 """The troubleshooting table for ``gpucheck rules`` and the docs, one of its rows, and the rules that both list.
 
-They are the rules for machines, and those of commands with their own rules, such as ``lint``.
+These are the rules for machines, and those of commands with their own rules, such as ``lint``.
 """
 
 import importlib
@@ -71,7 +71,7 @@ def _markdown(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
 
 
 def matching(what: str, rows: Mapping[str, Row]) -> list[str]:
-    """Return the names of the rows that have this name or problem, or else all of its words."""
+    """Return the names of the rows with this name or problem, or else of those that contain all of its words."""
     text = " ".join(re.sub("[-_]", " ", what).lower().split())
     if not text or any(sign in what for sign in "./\\"):
         return []
@@ -86,10 +86,10 @@ def render_row(name: str, row: Row, rules: Sequence[Rule], style: str, *, width:
     """Render a row as "terminal" (which uses width, color and ascii) or "json".
 
     Args:
-        name: of the row: "out-of-memory".
-        row: itself.
+        name: name of the row: "out-of-memory".
+        row: the row.
         rules: all rules, with their pages.
-        style: of the output.
+        style: format of the output.
         width: terminal cells per line.
         color: whether to use escape codes.
         ascii: whether to use only ASCII.
@@ -113,6 +113,6 @@ def render_row(name: str, row: Row, rules: Sequence[Rule], style: str, *, width:
 
 
 def _symptoms(rule: Rule) -> list[str]:
-    """Return the lines of the page's section."""
+    """Return the lines of the section "Symptom" of the rule's page."""
     lines = manual.page_of(rule).sections["Symptom"].splitlines()
     return [line.strip().removeprefix("- ") for line in lines if line.strip()]

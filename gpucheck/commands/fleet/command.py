@@ -25,7 +25,7 @@ LEVELS = {  # seconds per node, and gpucheck's arguments
     "full": (400.0, ("--full",)),
 }
 TRAIN_SECONDS = 180.0  # per node, to import TensorFlow, train alone, connect to the others and train with them
-TRAIN_RESERVE = 10.0  # the part of it to write the report
+TRAIN_RESERVE = 10.0  # part of TRAIN_SECONDS that is reserved for the report
 RUN_EXAMPLES = """\b
 Examples:
   gpucheck fleet run --engine slurm
@@ -177,7 +177,7 @@ class Output(NamedTuple):
 
     @property
     def format(self) -> str:
-        """The format: as requested, else as the file's name ends."""
+        """The requested format, or else the one for the file's suffix."""
         if typed("style"):
             return self.style
         named = "csv" if (self.target or "").endswith(".csv") else format_of(self.target)
@@ -187,7 +187,7 @@ class Output(NamedTuple):
 def _check(
     whole: TimeLimit, given: dict[str, Any], *, limit: float, arguments: tuple[str, ...], port: int | None = None
 ) -> NoReturn:
-    """Check all nodes with these arguments, and print the merged reports; ``given``: the options that both commands have."""
+    """Check all nodes with these arguments, and print the merged reports; ``given``: the options that both commands share."""
     from gpucheck.commands.fleet.engines import Task
     from gpucheck.commands.fleet.nodes import check_all
 

@@ -1,4 +1,4 @@
-"""What a fleet reads of a report: its fields (the others are skipped, several times faster), and what is kept of them."""
+"""The fields that a fleet reads from a report, and what it keeps of them. Skipping the others is several times faster."""
 
 import datetime
 import os
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-# Limits for what is kept of a report, so that a malicious one does not fill the memory of the merge.
+# Limits on what is kept of a report, so that a malicious one does not exhaust the memory of the merge.
 LONGEST = 500  # characters of a text
 MOST = 64  # root causes, GPUs, training jobs
 NUMERIC = ("TF_", "NVIDIA_TF32", "CUBLAS", "CUDNN", "XLA_")  # variables that may change the bits of results
@@ -86,7 +86,7 @@ class Training(msgspec.Struct):
 
 
 class Facts(msgspec.Struct):
-    """The facts that name a node and its configuration."""
+    """The facts that identify a node and its configuration."""
 
     system: System | None = None
     driver: Driver | None = None
@@ -166,7 +166,7 @@ class NodeReport(msgspec.Struct, frozen=True):
     faulty: bool  # including a warning that --strict turned into a fault
     causes: tuple[Cause, ...]
     unknown_because: str | None
-    configuration: dict[str, str]  # "TensorFlow": "2.21.0"; unknown values are left out
+    configuration: dict[str, str]  # "TensorFlow": "2.21.0"; unknown values are omitted
     gpus: tuple[str, ...] | None  # product names; None: they could not be read
     uuids: tuple[str, ...]
     speeds: dict[str, float]  # training job -> samples/s of its slowest device
@@ -182,7 +182,7 @@ def node_of_file(path: str) -> str:
 
 
 def node_report(path: str, report: Report, now: float) -> NodeReport:
-    """Return what a fleet needs of a report; ``path`` is of its file, and ``now`` in seconds since 1970."""
+    """Return what a fleet needs from a report; ``path`` is the file's, and ``now`` is in seconds since 1970."""
     facts = report.facts
     gpus = facts.gpus.gpus if facts.gpus else []
     speeds, starts = _training(report.training)
@@ -214,7 +214,7 @@ def _cause(root: Finding) -> Cause:
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Return a text that is cut after so many characters."""
+    """Return a text cut to a maximum number of characters."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -1,6 +1,6 @@
-"""Engines that run a check on each node: Slurm and Ray, each with time limits. Unusable nodes are reported.
+"""Engines that run a check on each node: Slurm and Ray, both with time limits. Unusable nodes are reported.
 
-An engine writes each node's report into a folder, atomically, and yields each node when it is done, with the reason if it has
+An engine writes each node's report into a folder, atomically. It yields each node when it is done, with the reason if there is
 no report.
 """
 
@@ -18,14 +18,14 @@ from typing import NamedTuple
 from gpucheck.core.host import Host
 from gpucheck.core.system.write import replace
 
-AT_A_TIME, MOST_TOGETHER = 64, 4096  # concurrent srun calls; the latter if the nodes wait for each other
+AT_A_TIME, MOST_TOGETHER = 64, 4096  # concurrent srun calls; the second value if the nodes wait for each other
 ASK_SECONDS = 20.0  # timeout for the list of nodes
 CONNECT_SECONDS = 60.0  # timeout to connect to Ray, whose worker processes start slowly
 GRACE_SECONDS = 15.0  # in addition to a node's limit, for the engine to start and end the command
 POLL_SECONDS = 0.1
 CANCEL_SECONDS = 5.0
 RUNNABLE = ("idle", "mixed", "allocated", "completing", "planned", "reserved")  # usable states of a node in Slurm
-MARK = "gpucheck-node|"  # before each node in the output of sinfo
+MARK = "gpucheck-node|"  # precedes each node in the output of sinfo
 NODES, WANTED = "@nodes", "@wanted"  # files: Ray's driver writes the nodes, and reads which ones to check
 DRIVER = "import sys; sys.path[:1] = []; from gpucheck.core.child.ray_fleet import main; main()"  # without the current folder
 COMPLAINT_LENGTH = 300  # characters of a program's error message
@@ -38,14 +38,14 @@ class Task(NamedTuple):
     address: str
     nodes: tuple[str, ...] | None  # None: all
     options: tuple[str, ...]  # of the engine
-    folder: str | None  # to keep the reports in; None: they are not kept
+    folder: str | None  # where to keep the reports; None: they are not kept
     limit: float  # seconds for each node
     arguments: tuple[str, ...]  # of gpucheck
     port: int | None = None  # all train together, each worker on this port; None: each is checked separately
 
 
 def most_seconds(task: Task, count: int) -> float:
-    """Return how long the check of so many nodes may take: the number of concurrent srun calls is limited."""
+    """Return the maximum duration of a check of this many nodes: the number of concurrent srun calls is limited."""
     turns = math.ceil(count / AT_A_TIME) if task.engine == "slurm" and task.port is None else 1
     return CONNECT_SECONDS + max(1, turns) * 2 * (task.limit + 2 * GRACE_SECONDS)
 
@@ -174,7 +174,7 @@ class Ray:
 
 
 def keep(folder: str, name: str, text: str) -> str | None:
-    """Write a node's report into the folder; return the reason if that fails."""
+    """Write a node's report into the folder; return the reason if it can't be written."""
     try:
         replace(f"{folder}/{name}.json", text.encode("utf-8", "backslashreplace"))
     except (OSError, ValueError) as error:
@@ -183,7 +183,7 @@ def keep(folder: str, name: str, text: str) -> str | None:
 
 
 def _complaint(text: str) -> str:
-    """Return the most useful line of a program's standard error: a failed node, the first error of Slurm, else the last line."""
+    """Return the most useful line of a program's standard error: a failed node, Slurm's first error, or else the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line.startswith(("srun: error", "sinfo: error", "slurmstepd: error"))]
     own.sort(key=lambda line: "Node failure" not in line)

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 
 class Merge:
-    """Collects reports one by one, and keeps only the parts that the fleet's tables need."""
+    """A collector of reports that keeps only the parts that the fleet's tables need."""
 
     def __init__(self, max_age: float | None = None, *, strict: bool = False) -> None:
         """Set the maximum age of a healthy report in seconds, and whether unusual reports fail."""
@@ -27,7 +27,7 @@ class Merge:
         self._files = self._unidentified = 0
 
     def add(self, report: NodeReport | Unusual) -> None:
-        """Add a report. Of two reports of a node, the later one counts."""
+        """Add a report. Of two reports of a node, the later one is used."""
         self._files += 1
         if isinstance(report, Unusual):
             self._unusual.append(report)
@@ -49,12 +49,12 @@ class Merge:
     def _of_two(self, first: NodeReport, second: NodeReport) -> NodeReport:
         earlier, later = sorted((first, second), key=lambda seen: (seen.started_at, seen.file))
         if earlier.uuids and later.uuids and not set(earlier.uuids) & set(later.uuids):
-            why = f"its GPUs differ from those in {later.file}, which counts"
+            why = f"its GPUs differ from those in {later.file}, which is used"
             self._unusual.append(Unusual(kind="two nodes of one name", node=later.node, file=earlier.file, why=why))
             self._unidentified += 1
         else:
             when = "is later" if later.started_at != earlier.started_at else "has the same time"
-            why = f"{later.file} {when}, and counts"
+            why = f"{later.file} {when}, and is used"
             self._unusual.append(Unusual(kind="duplicate", node=later.node, file=earlier.file, why=why))
         return later
 
@@ -62,7 +62,7 @@ class Merge:
         """Return the fleet.
 
         Args:
-            seconds: the duration.
+            seconds: the duration of the merge.
             expected: the nodes that should have a report; None: not given.
             unreached: nodes without a report from the engine, and why.
         """
@@ -107,7 +107,7 @@ class Merge:
 
 
 def _verdict(reports: list[NodeReport], gaps: bool, remarks: bool) -> str:
-    """Decide by errors first, then gaps, then warnings, as for one machine."""
+    """Return the verdict, which errors decide first, then gaps, then warnings, as for one machine."""
     if any(report.faulty for report in reports):
         return "fail"
     if gaps:
@@ -155,7 +155,7 @@ def _causes(reports: list[NodeReport]) -> list[FleetCause]:
 
 
 def _grouped(named: Iterable[tuple[Item, str]]) -> dict[str, list[Item]]:
-    """Group nodes by reason, or by another name, the most frequent first."""
+    """Group nodes by reason, or by another key, the most frequent first."""
     groups: dict[str, list[Item]] = {}
     for item, name in named:
         groups.setdefault(name, []).append(item)

@@ -1,4 +1,4 @@
-"""The model of a fleet, which every format renders, and whose JSON is published."""
+"""The data model of a fleet, which every format renders, and which is published as JSON."""
 
 import msgspec
 
@@ -163,5 +163,5 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def by_strict(self) -> bool:
-        """Whether the exit code is that of --strict, and not of the verdict."""
+        """Whether the exit code is due to --strict, not to the verdict."""
         return self.exit_code != {"fail": 1, "unknown": 3}.get(self.verdict, 0)

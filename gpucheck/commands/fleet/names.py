@@ -10,7 +10,7 @@ from gpucheck.commands.fleet.model import Fleet
 from gpucheck.core.cluster.slurm import expand
 
 NAMES = ("node", "nodes", "example_node", "told_by")  # fields with names or lists of nodes
-# Fields with texts of gpucheck, products and times, which stay.
+# Fields with texts of gpucheck, products and times, which are not changed.
 KEPT = ("verdict", "severity", "scope", "kind", "gpus", "started_at", "what")
 
 
@@ -55,7 +55,7 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 def redacted(fleet: Fleet) -> Fleet:
     """Return the fleet with an alias for each node, and for users, addresses and secrets in its texts."""
-    from gpucheck.core.reports.redaction.aliases import Aliases  # which only --redact needs
+    from gpucheck.core.reports.redaction.aliases import Aliases  # only --redact needs it
     from gpucheck.core.reports.redaction.walk import changed, strings
 
     named = [node.name for node in fleet.nodes]

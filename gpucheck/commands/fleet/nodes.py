@@ -33,7 +33,7 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
     Args:
         task: what to run, and on which nodes.
         limit: the command's time limit.
-        strict: whether warnings and differences between nodes fail too.
+        strict: whether warnings and differences between nodes also fail.
 
     Raises:
         click.UsageError: the engine is not available, or the folder can't be used.
@@ -56,7 +56,7 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
         names = [name for name in wanted if name not in unreached]
         limit.set_end(time.monotonic() + most_seconds(task, len(names)))
         if task.port is not None and len(names) == 1:
-            unreached[names.pop()] = "training together requires two nodes, and no other is usable"
+            unreached[names.pop()] = "training together requires two nodes, and no other node is usable"
         places, variables = _configured({name: known[name].address for name in names}, task.port)
         merging = Merge(strict=strict)
         with interruptible():
@@ -65,7 +65,7 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
             except KeyboardInterrupt:
                 say("gpucheck: merging the reports so far")
                 host.close()
-                for name in names:  # also reports that arrived in the meantime
+                for name in names:  # including reports that arrived in the meantime
                     if name not in merging.names and os.path.exists(os.path.join(place, f"{name}.json")):
                         _take(name, None, merging, unreached, place)
         done = {*merging.names, *unreached}
@@ -78,7 +78,7 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
 
 
 def _configured(addresses: dict[str, str], port: int | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the address of each worker, if all train together, and each node's additional environment variables."""
+    """Return the address of each worker if all train together, and each node's additional environment variables."""
     if port is None:
         return {}, {name: {} for name in addresses}
     places, configured = configurations(addresses, port)
@@ -104,7 +104,7 @@ def _take(name: str, problem: str | None, merging: Merge, unreached: dict[str, s
 
 @contextlib.contextmanager
 def _reports(folder: str | None) -> Iterator[str]:
-    """Yield the folder for the reports; it must be empty, so that several checks are not mixed."""
+    """Yield the folder for the reports; it must be empty, so that reports of several checks are not mixed."""
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="gpucheck-fleet-", ignore_cleanup_errors=True) as place:
             yield place

@@ -1,4 +1,4 @@
-"""Options that the commands of ``fleet`` share."""
+"""Options shared by the commands of ``fleet``."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Find nodes that stand out among the others: slow ones, old reports and wrong clocks, other results of the same software."""
+"""Find outliers among the nodes: slow nodes, old reports, wrong clocks, and different results with the same software."""
 
 import math
 import statistics
@@ -11,17 +11,17 @@ from gpucheck.commands.fleet.model import Slow, Unusual
 from gpucheck.commands.fleet.names import fold
 from gpucheck.core.model.checksums import Difference, describe, first_difference
 
-# A node is slow if it is an outlier of its group and the difference is large enough: a check trains for some hundred
+# A node is slow if it is an outlier in its group and the difference is large enough: a check trains for a few hundred
 # milliseconds, so differences below a fifth are noise.
 SPREADS = 6.0  # standard deviations, estimated from the median absolute deviation
 DEVIATION = 1.4826  # standard deviation of a normal distribution, in median absolute deviations
-SHARE = 0.8  # of the group's median
-FIRST_STEP = 2.0  # times the group's median: a first step compiles, and varies more
+SHARE = 0.8  # share of the group's median
+FIRST_STEP = 2.0  # multiple of the group's median: a first step compiles, and varies more
 FEWEST = 5  # minimum nodes for a useful median
 
 AHEAD_SECONDS = 300  # how far a node's clock may be ahead
-FIRST_YEAR = "2025"  # gpucheck did not exist before
-SAME_COLLECTION_SECONDS = 86_400  # a report that is older than the newest by more is from another collection
+FIRST_YEAR = "2025"  # gpucheck did not exist earlier
+SAME_COLLECTION_SECONDS = 86_400  # a report that is older than the newest by more than this is from another collection
 
 CODE = "device-results-differ"
 AGAIN = "gpucheck --soak 30"
@@ -42,7 +42,7 @@ def slow_nodes(members: list[NodeReport]) -> Iterator[Slow]:
 
 
 def _outliers(values: dict[str, float], job: str, what: str, sign: float, factor: float) -> Iterator[tuple[float, Slow]]:
-    """Yield the outliers, each with its ratio to the median: those below for a negative sign, else those above."""
+    """Yield the outliers, each with its ratio to the median: those below it for a negative sign, otherwise those above it."""
     if len(values) < FEWEST:
         return
     median = statistics.median(values.values())
@@ -59,7 +59,7 @@ def dated(reports: Iterable[NodeReport], max_age: float | None) -> tuple[list[No
     """Return the reports, and those whose time is unusual.
 
     Args:
-        reports: of nodes.
+        reports: reports of nodes.
         max_age: seconds after which a healthy report expires and has no verdict; faults do not expire. None: never.
     """
     reports = list(reports)
@@ -93,7 +93,7 @@ def _wrong(report: NodeReport) -> bool:
 
 
 def with_differing_results(reports: list[NodeReport]) -> list[NodeReport]:
-    """Add a warning to each node whose results differ from the majority; without a majority, to all of them.
+    """Add a warning to each node whose results differ from the majority; without a majority, to all nodes.
 
     It is not an error: a library may choose another kernel for one GPU of the same model.
     """
@@ -108,7 +108,7 @@ def with_differing_results(reports: list[NodeReport]) -> list[NodeReport]:
 
 def _causes(difference: Difference, model: str) -> dict[str, Cause]:
     where, nodes = f"first in {describe(difference.computation)}", difference.outliers
-    summary = f"Its {model} computes different results than {fold(difference.matching)} with the same software, {where}."
+    summary = f"Its {model} gets different results from {fold(difference.matching)} with the same software, {where}."
     if not difference.majority:
         nodes = difference.outliers + difference.matching
         summary = (

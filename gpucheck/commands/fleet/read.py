@@ -1,4 +1,4 @@
-"""Find and read the reports of nodes; results are streamed."""
+"""Find and read the reports of nodes as a stream."""
 
 import contextlib
 import errno
@@ -16,7 +16,7 @@ from gpucheck.commands.fleet.model import Unusual
 from gpucheck.core.system.bounded import NoResponse, seconds_per_file, with_deadline, with_timeout
 from gpucheck.core.system.read import INVALID_JSON, REPORT_BYTES_MAX, regular
 
-CHUNK = 50  # files that are read with one thread
+CHUNK = 50  # files per thread
 LISTED = 1000  # names to read from a folder at a time
 SUFFIX = ".json"
 SUPPORTED = "1"  # the major version of the report's schema
@@ -24,10 +24,10 @@ LATE = "the time limit was reached (--timeout)"
 
 
 def files(paths: Iterable[str], until: float = math.inf) -> Iterator[str]:
-    """Yield the given files, and the .json files of given folders, in the order of the system.
+    """Yield the given files, and the .json files in given folders, in the order of the system.
 
     Args:
-        paths: of files and folders. One that does not respond is treated as a file, so that reading it reports the problem.
+        paths: files and folders. One that does not respond is treated as a file, so that reading it reports the problem.
         until: the deadline, in ``time.monotonic()`` seconds.
 
     Raises:
@@ -51,7 +51,7 @@ def _is_folder(path: str) -> bool:
 
 def _listed(folder: str, until: float) -> Iterator[str]:
     try:
-        # Not closed: after a timeout the thread may still read it.
+        # Not closed: after a timeout, the thread may still be reading it.
         entries = with_timeout(seconds_per_file(until), os.scandir, folder)
         while part := with_timeout(seconds_per_file(until), lambda: list(itertools.islice(entries, LISTED))):
             yield from (entry.path for entry in part if entry.name.endswith(SUFFIX) and not entry.name.startswith("."))
@@ -63,7 +63,7 @@ def collect(paths: Iterable[str], now: float, until: float = math.inf) -> Iterat
     """Read all files. A file that does not respond is skipped, and the others are read.
 
     Args:
-        paths: of files.
+        paths: paths of files.
         now: seconds since 1970.
         until: the deadline, in ``time.monotonic()`` seconds. The first unread file is reported.
     """
@@ -80,7 +80,7 @@ def _chunks(paths: Iterator[str]) -> Iterator[list[str]]:
 
 
 def unread(path: str, kind: str, why: str) -> Unusual:
-    """Return the problem of a file that is not a valid, complete report, named after the node that wrote it."""
+    """Return the problem of a file that is not a valid, complete report, under the name of the node that wrote it."""
     return Unusual(kind=kind, node=node_of_file(path), file=path, why=why)
 
 
@@ -102,7 +102,7 @@ def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[
 
 
 def _announce(path: str) -> None:
-    """Prefetch a file while others are decoded: disks and network file systems are faster with many requests at a time."""
+    """Prefetch a file while others are decoded: disks and network file systems are faster with many concurrent requests."""
     if not hasattr(os, "posix_fadvise"):
         return
     with contextlib.suppress(OSError, ValueError):  # reading it later reports the error
@@ -121,7 +121,7 @@ def read(path: str, now: float) -> NodeReport | Unusual:
         if error.errno == errno.EFBIG:
             return unread(path, "too large", f"larger than {REPORT_BYTES_MAX >> 20} MiB")
         return unread(path, "unreadable", error.strerror or str(error))
-    except Exception as error:  # also a bug of gpucheck
+    except Exception as error:  # including a bug of gpucheck
         return unread(path, "unreadable", shortened(f"{type(error).__name__}: {error}"))
 
 
@@ -149,5 +149,5 @@ def _undecoded(path: str, data: bytes, error: Exception) -> Unusual:
                 return unread(path, "another schema", f"schema {bytes(version).decode(errors='replace')[:20]}")
         return unread(path, "foreign", shortened(f"not a report: {error}"))
     if text.startswith(b"{") and b'"schema_version"' in text[:2000]:
-        return unread(path, "half-written", "it ends too early, or was overwritten in part")
+        return unread(path, "half-written", "it is truncated, or was partly overwritten")
     return unread(path, "foreign", "not JSON")

@@ -18,13 +18,13 @@ from gpucheck.core.system.read import INVALID_JSON
 
 SKEW, UNREACHABLE = "worker-version-skew", "worker-unreachable"  # rules
 STRATEGY = "multi_worker_mirrored"
-TOLERATED = ("driver", "python")  # as the rule worker-version-skew has it
+TOLERATED = ("driver", "python")  # as in the rule worker-version-skew
 FEWEST = 3  # minimum workers to detect a slow one
 FIGURES = ("samples_per_second", "step_seconds", "first_step_seconds", "shards_verified", "replicas_equal", "loss_fell")
 SLOW = 2.0  # ratio to the median of the nodes' best links; other traffic also slows links
 SILENT = "no report"
 STILL = (SILENT, "stalled")
-DETAILS = "Additional GRPC error information"  # what follows repeats the message
+DETAILS = "Additional GRPC error information"  # the text after it repeats the message
 LONGEST = 200  # characters of a reason
 TOO_FEW = "nothing was trained: two usable nodes are required"
 UNTRIED = "its report has no training with other nodes"
@@ -58,7 +58,7 @@ def configurations(addresses: Mapping[str, str], first_port: int) -> tuple[dict[
 
     Args:
         addresses: host or IP address by node, in the order of the workers.
-        first_port: of each address.
+        first_port: the first port of each address.
     """
     used: collections.Counter[str] = collections.Counter()
     places = {}
@@ -74,7 +74,7 @@ def configurations(addresses: Mapping[str, str], first_port: int) -> tuple[dict[
 
 
 def with_training(fleet: Fleet, places: Mapping[str, str], reports: Mapping[str, bytes], unreached: Mapping[str, str]) -> Fleet:
-    """Add the result of the training to the fleet; an unverified training rules out the verdict healthy."""
+    """Add the result of the training to the fleet; without a verified training, the verdict can't be healthy."""
     result = training(places, reports, unreached)
     verdict = fleet.verdict
     if result.status == "failed" or any(not skew.tolerated for skew in result.skew):
@@ -166,7 +166,7 @@ def _runs(report: bytes) -> list[_Run]:
 
 
 def _versions(nodes: list[str], own: Mapping[str, _Run]) -> dict[str, dict[str, str]]:
-    """Return each worker's versions, from its own report, else from another worker's."""
+    """Return each worker's versions, from its own report, or else from another worker's."""
     found: dict[str, dict[str, str]] = {}
     for index, node in enumerate(nodes):
         reported = [
@@ -177,7 +177,7 @@ def _versions(nodes: list[str], own: Mapping[str, _Run]) -> dict[str, dict[str, 
 
 
 def _skew(versions: Mapping[str, Mapping[str, str]]) -> Iterator[FleetSkew]:
-    """Yield the versions that differ from the majority; in a tie, the first worker's version counts as the majority."""
+    """Yield the versions that differ from the majority; in a tie, the first worker's version is used as the majority."""
     for what in dict.fromkeys(what for own in versions.values() for what in own):
         counts = collections.Counter(own[what] for own in versions.values() if what in own)
         (majority, _), *others = counts.most_common()
@@ -207,7 +207,7 @@ def _slow(best: Mapping[str, float]) -> tuple[str, ...]:
 
 
 def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFault]:
-    """Return the root faults: workers that failed themselves or have no report; without any, all reported workers."""
+    """Return the root faults: workers that failed themselves or have no report; if there are none, all reported workers."""
     nodes = {worker.name: worker.node for worker in workers}
     reported = [
         FleetFault(
@@ -236,5 +236,5 @@ def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFa
 
 
 def _brief(reason: str) -> str:
-    """Return the beginning of a worker's message, which may have pages of gRPC's details."""
+    """Return the beginning of a worker's message, which may contain pages of gRPC details."""
     return shortened(" ".join(reason.partition(DETAILS)[0].split()).rstrip(" :;."), LONGEST)

@@ -1,7 +1,7 @@
 """Static checks of a training script: it is parsed, never executed.
 
 ``source`` reads files, ``trace`` follows a program in execution order, ``rules`` check the recorded events,
-``runner`` combines them. If the trace is not certain, a rule reports nothing.
+``runner`` combines them. If the trace is uncertain, a rule reports nothing.
 """
 
 COMMANDS = {"lint": ("gpucheck.commands.lint.command", "Find mistakes in training scripts, without running them.")}

@@ -1,4 +1,4 @@
-"""The part of the trace that follows calls of functions defined in the file, decorators and classes."""
+"""The part of the trace that follows calls of functions in the file, decorators and classes."""
 
 import ast
 import re
@@ -42,7 +42,7 @@ class Caller(Evaluator):
             else:
                 self.block(node.body)
         self.frames.pop()
-        if frame.left is not None and frame.left < self.order:  # the caller cannot be sure that the rest ran
+        if frame.left is not None and frame.left < self.order:  # the rest may not have run
             self.undone = (*self.undone, (frame.left + 1, self.order))
         return frame.result()
 
@@ -104,7 +104,7 @@ class Caller(Evaluator):
     _on_AsyncFunctionDef = _on_FunctionDef
 
     def decorated(self, node: Any, made: Value, written: ast.expr, decorator: Value) -> Value:
-        """Return the decorated function. Decorators of this file are followed; unknown ones may add anything around it."""
+        """Return the decorated function. Decorators of this file are followed; unknown ones may wrap it in anything."""
         if _is_plain(decorator):
             return made
         # Callers elsewhere call the decorated function.

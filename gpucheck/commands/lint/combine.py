@@ -1,4 +1,4 @@
-"""New values from others: either of two, an element, an attribute."""
+"""Values derived from others: either of two, an element, an attribute."""
 
 import functools
 
@@ -9,7 +9,7 @@ OPTIONS_MAX = 8  # a value with more options than this is unknown
 
 
 def merge(first: Value | None, second: Value | None) -> Value:
-    """Return a value that may be either of two; a name bound on one branch only keeps its value."""
+    """Return a value that may be either of two; a name that only one branch binds keeps its value."""
     if first is second or second is None:
         return first or UNKNOWN
     if first is None:

@@ -91,8 +91,8 @@ def _watch(paths: Iterable[str], limit: TimeLimit, seconds: float, lint: Callabl
     Args:
         paths: files and folders.
         limit: the command's time limit.
-        seconds: the limit of each search with its lint run; there is no limit on waiting for a change.
-        lint: lints and prints; returns whether it changed a file.
+        seconds: time limit of each search and lint run; waiting for a change has no limit.
+        lint: the function that lints and prints; returns whether it changed a file.
     """
     before = None
     while True:
@@ -104,7 +104,7 @@ def _watch(paths: Iterable[str], limit: TimeLimit, seconds: float, lint: Callabl
             if sys.stdout is not None and sys.stdout.isatty():
                 show(CLEAR)
             before = _state(paths) if lint() else now  # ignore the corrections by --fix
-            say("gpucheck: waiting for a change of a file; Ctrl-C ends")
+            say("gpucheck: waiting for a file to change; press Ctrl-C to stop")
         limit.set_end(float("inf"))
         time.sleep(max(POLL_SECONDS, elapsed / CPU_SHARE_MAX))
 
@@ -118,6 +118,6 @@ def _state(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
 def _version(file: str) -> tuple[int, int] | None:
     try:
         status = os.stat(file)
-    except OSError:  # the file was removed, or is about to be replaced
+    except OSError:  # the file was removed, or is being replaced
         return None
     return status.st_mtime_ns, status.st_size

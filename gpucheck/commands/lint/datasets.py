@@ -41,9 +41,9 @@ class Chain(NamedTuple):
 
 
 def chains(value: Value | None, later: tuple[Call, ...] = ()) -> list[Chain]:
-    """Return every possible construction of a dataset; empty if one of them is partly unknown.
+    """Return every possible construction of a dataset; empty if any of them is partly unknown.
 
-    ``later``: the steps that follow.
+    ``later`` are the steps that follow.
     """
     chains_so_far: list[Chain] = []
     for option in options(value):

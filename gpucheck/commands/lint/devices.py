@@ -8,7 +8,7 @@ from gpucheck.commands.lint.lookup import all_calls, before, constant, is_call, 
 from gpucheck.commands.lint.script import Script
 from gpucheck.commands.lint.values import Call, Element, Place, Value
 
-# Calls that certainly run an operation or list logical devices: TensorFlow initializes every visible GPU for them.
+# Calls that definitely run an operation or list logical devices: TensorFlow initializes every visible GPU for them.
 STARTS = re.compile(
     r"tensorflow\.(constant|Variable|zeros|ones|zeros_like|ones_like|eye|fill|range|linspace|convert_to_tensor|matmul|add|multiply"
     r"|reduce_(sum|mean|max|min)|random\.(normal|uniform|truncated_normal|shuffle|categorical)|linalg\.matmul|math\.\w+"
@@ -16,13 +16,13 @@ STARTS = re.compile(
     r"|ragged\.constant|data\.Dataset\.from_generator|cast|one_hot|random\.Generator\.from_seed|summary\.create_file_writer"
     r"|data\.(Dataset\.(from_tensors|from_tensor_slices|range|list_files)|TFRecordDataset|TextLineDataset))"
 )
-# These initialize every visible GPU too, without using one.
+# These also initialize every visible GPU, without using one.
 PLACES = re.compile(r"tensorflow\.(device|distribute\.OneDeviceStrategy)")
-# The same for Keras with the TensorFlow backend: layers and models with weights create them.
+# The same applies to Keras with the TensorFlow backend: layers and models with weights create them.
 KERAS_STARTS = re.compile(
     r"keras\.(metrics\.(Mean|Sum|\w*Accuracy)|applications\.(\w+\.)?[A-Z]\w+|models\.load_model|(utils|preprocessing)\.\w+_dataset_from_directory)"
 )
-# Calls that certainly use the GPU; reading and decoding files and images do not.
+# Calls that definitely use the GPU; reading and decoding files and images do not.
 COMPUTES = re.compile(
     rf"{STARTS.pattern}|{KERAS_STARTS.pattern}"
     r"|tensorflow\.(GradientTape|nn\.\w+)|keras\.(Sequential|Model|layers\.\w+|models\.clone_model)"
@@ -33,9 +33,9 @@ LISTS = ("tensorflow.config.list_physical_devices", "tensorflow.config.list_logi
 
 
 def first_start(script: Script, place: Place) -> Call | None:
-    """Return the first call that has certainly initialized TensorFlow's devices before a place is reached.
+    """Return the first call that definitely initializes TensorFlow's devices before a place is reached.
 
-    Calls that only build a separate graph do not.
+    Calls that only build a separate graph do not initialize them.
     """
     if any(name.endswith(GRAPHS) for name in script.names):
         return None
@@ -49,7 +49,7 @@ def first_start(script: Script, place: Place) -> Call | None:
 
 
 def _has_weights(script: Script, call: Call) -> bool:
-    """Whether a model certainly has weights after a call, because it is trained, loaded, built, or its input has a shape."""
+    """Whether a model definitely has weights after a call: it is trained, loaded or built, or its input has a shape."""
     model = call.receiver if call.method in ("add", "build", "fit") else call
     if not is_call(model, "keras.Sequential", "keras.Model"):
         return bool(KERAS_STARTS.fullmatch(call.name))
@@ -67,7 +67,7 @@ def compares_gpu_count(script: Script) -> bool:
 
 
 def described(script: Script, start: Call) -> str:
-    """Return the name and the position of a call that initializes devices, for messages."""
+    """Return the name and position of a call that initializes devices, for messages."""
     name = start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
     return f"{name} in {script.where(start.node)}"
 
@@ -80,7 +80,7 @@ def expected_to_fail(place: Place, *errors: str) -> bool:
 
 
 def listed_device(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:
-    """Return the element of TensorFlow's list of devices that a value certainly is, else None."""
+    """Return the element of TensorFlow's device list that a value is known to be; None otherwise."""
     choices = list(options(value))
     if len(choices) == 1 and isinstance(choices[0], Element) and all_calls(options(choices[0].of), *lists):
         return choices[0]

@@ -18,7 +18,7 @@ _CLOSING = re.compile(r"\s*,?\s*\)")
 def insert_argument(script: Script, call: ast.Call, text: str) -> Edit | None:
     """Append an argument to a call; None in a notebook, or if anything but the closing bracket follows its last argument."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if not arguments or script.notebook:  # the lines of a notebook's syntax tree are those of its cells with code
+    if not arguments or script.notebook:  # a notebook's syntax tree has the line numbers of its joined code cells
         return None
     last = max(arguments, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
     rest = ast.copy_location(ast.Pass(), call)  # its position is that of the text from the last argument to the end of the call
@@ -28,13 +28,13 @@ def insert_argument(script: Script, call: ast.Call, text: str) -> Edit | None:
 
 
 def append(node: ast.expr, text: str, instead: str = "") -> Edit:
-    """Add text after an expression, or instead of the text that ends it."""
+    """Add text after an expression, or in place of the text that ends it."""
     line, column = node.end_lineno or 0, (node.end_col_offset or 0) + 1
     return Edit(line, column - len(instead), line, column, text)
 
 
 def rename_method(call: ast.Call, old: str, new: str) -> Edit | None:
-    """Rename the method that a call names; None if it calls an alias."""
+    """Rename the method of a call; None if the call uses an alias."""
     return append(call.func, new, old) if isinstance(call.func, ast.Attribute) and call.func.attr == old else None
 
 
@@ -60,7 +60,7 @@ def add_import(script: Script, statement: str, use: ast.expr) -> Edit:
     body = [node for node in body if node.lineno > max(settings, default=0)]
     first = next(node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
     line, column = min((node.lineno, node.col_offset + 1) for node in (first, *getattr(first, "decorator_list", ())))
-    column = column if first.col_offset else 1  # a decorator's column is that after its @
+    column = column if first.col_offset else 1  # a decorator's column is the one after its @
     return Edit(line, column, line, column, f"{statement}; " if first.col_offset else f"{statement}\n")
 
 

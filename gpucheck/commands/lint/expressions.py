@@ -10,7 +10,7 @@ from gpucheck.commands.lint.state import State
 from gpucheck.commands.lint.values import UNKNOWN, Call, Constant, Gathered, Items, Name, Operation, Pairs, Read, Scope, Value
 
 EXPRESSION_DEPTH_MAX = 250
-ITEMS_MAX = 2_000  # longer literals are data
+ITEMS_MAX = 2_000  # longer literals are treated as data
 
 
 class Evaluator(State):

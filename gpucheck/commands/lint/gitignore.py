@@ -1,6 +1,6 @@
 """Match paths against one .gitignore file, as gitignore(5) defines it, in bounded time for any pattern.
 
-A pattern becomes one regular expression, which commits to the first match of the text between two stars: the rest has a
+A pattern becomes one regular expression, which commits to the first match of the text between two stars: that text has a
 fixed length, so a later match is never better. Otherwise it would try every way to divide a name among the stars.
 """
 
@@ -30,12 +30,12 @@ class Pattern(NamedTuple):
     path: re.Pattern[str]
 
     def matches(self, path: Sequence[str], *, folder: bool) -> bool:
-        """Whether it matches the names in a path, relative to the file's folder, which is a folder or not."""
+        """Whether the pattern matches a path, given as names relative to the file's folder; ``folder``: the path is a folder."""
         return (folder or not self.folders_only) and self.path.match("/".join(path)) is not None
 
 
 def patterns(text: str) -> list[Pattern]:
-    """Return the patterns of a file, the last and deciding first. Invalid lines are skipped, as git skips them."""
+    """Return the patterns of a file in reverse order, because the last match wins. Invalid lines are skipped, as in git."""
     lines = text.removeprefix("\ufeff").split("\n")
     return [pattern for line in reversed(lines) if (pattern := _parse(line)) is not None]
 
@@ -62,7 +62,7 @@ def _stripped(line: str) -> str:
 
 
 def _path(names: Sequence[str]) -> str:
-    """Return the regular expression for a path; a name of stars only matches any number of names."""
+    """Return the regular expression for a path; a name that consists only of stars matches any number of names."""
     numbers = itertools.count()
     parts = [""]
     for name in names[:-1]:

@@ -1,4 +1,4 @@
-"""Helpers for rules about the certain layers of a Keras model, and the calls that create their weights."""
+"""Helpers for rules about the known layers of a Keras model, and the calls that create their weights."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ POLICY = re.compile(r"keras\.(mixed_precision\.(DType)?Policy|(dtype_policies\.)
 
 
 def policies(script: Script) -> list[tuple[Call, Any]]:
-    """Return the calls that choose a dtype policy for all later layers, and the policy's name; None if it is not certain."""
+    """Return the calls that choose a dtype policy for all later layers, and the policy's name; None if it is unknown."""
     return [(call, _policy_name(call)) for call in script.calls if POLICY_SETTER.fullmatch(call.name)]
 
 
@@ -33,7 +33,7 @@ def _policy_name(setter: Call) -> Any:
 
 
 def stack(script: Script, model: Call) -> list[tuple[Value, Call]]:
-    """Return the layers of a Sequential, each with the call that adds it; none if the layers are not certain."""
+    """Return the layers of a Sequential, each with the call that adds it; none if the layers are unknown."""
     layers = model.argument("layers", 0)
     if model.starred or not (layers is None or isinstance(layers, Items)):
         return []
@@ -48,7 +48,7 @@ def stack(script: Script, model: Call) -> list[tuple[Value, Call]]:
 
 
 def builds(script: Script, model: Call, call: Call) -> bool:
-    """Whether a model certainly has weights after a call: the one that creates it, ``add`` or ``build``."""
+    """Whether a model definitely has weights after a call: the one that creates it, ``add`` or ``build``."""
     shape = call.argument("input_shape", 0) if call.method == "build" else None
     if not is_none(shape):
         layers = stack(script, model)
@@ -57,7 +57,7 @@ def builds(script: Script, model: Call, call: Call) -> bool:
 
 
 def weights(script: Script, model: Call) -> list[tuple[Call, Call]]:
-    """Return the layers and models whose weights are certainly created, each with the call that creates them.
+    """Return the layers and models whose weights are definitely created, each with the call that creates them.
 
     A layer without an input shape has no weights yet.
     """
@@ -82,7 +82,7 @@ def weights(script: Script, model: Call) -> list[tuple[Call, Call]]:
 
 
 def _weights_of(script: Script, value: Call, first: dict[int, Call]) -> tuple[list[tuple[Call, Call]], Iterable[Value | None]]:
-    """Return the weights that a model, or the output of a layer, has for certain, and the values in which to look for others."""
+    """Return the weights that a model or a layer's output definitely has, and the values in which to look for others."""
     layer = value.function
     if APPLICATION.fullmatch(value.name):
         return [(value, value)], ()

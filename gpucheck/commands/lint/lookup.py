@@ -19,7 +19,7 @@ def options(value: Value | None) -> Iterator[Value]:
 
 
 def parts(value: Value | None, through: Callable[[Call], bool] = lambda call: False) -> Iterator[Value]:
-    """Yield a value and all values that it was computed from, once each, also by the calls that ``through`` accepts."""
+    """Yield a value and all values that it was computed from, once each, including through calls that ``through`` accepts."""
     visited: set[int] = set()
     left = list(options(value))
     while left:
@@ -44,17 +44,17 @@ def parts(value: Value | None, through: Callable[[Call], bool] = lambda call: Fa
 
 
 def holds(values: Iterable[Value], wanted: Value) -> bool:
-    """Whether one of these values is a value, or was computed from it."""
+    """Whether one of these values is the wanted one, or was computed from it."""
     return any(part is wanted for value in values for part in parts(value))
 
 
 def is_call(value: object, *names: str) -> TypeGuard[Call]:
-    """Whether a value is certainly the result of a call of one of these canonical names."""
+    """Whether a value is definitely the result of a call of one of these canonical names."""
     return isinstance(value, Call) and value.name in names
 
 
 def all_calls(values: Iterable[Value], *names: str) -> bool:
-    """Whether there are values, and all are certainly results of calls of these canonical names."""
+    """Whether there are values, and all are definitely results of calls of these canonical names."""
     every = list(values)
     return bool(every) and all(is_call(value, *names) for value in every)
 
@@ -65,7 +65,7 @@ def under(place: Place, *names: str) -> bool:
 
 
 def left_on(calls: Iterable[Call], name: str) -> list[Call]:
-    """Return the last calls that pass True as their first argument, which has this name; none if the last one passes another."""
+    """Return the last calls that pass True as their first argument, called ``name``; none if the last one passes another."""
     latest = sorted(calls, key=lambda call: call.place.order, reverse=True)
     return list(itertools.takewhile(lambda call: constant(call.argument(name, 0)) is True, latest))
 
@@ -77,12 +77,12 @@ def iterated(values: Iterable[Value | None]) -> Iterator[Value]:
 
 
 def constant(value: Value | None) -> Any:
-    """Return the literal if the value certainly is one, else None."""
+    """Return the literal if the value is known to be one; None otherwise."""
     return value.value if isinstance(value, Constant) else None
 
 
 def is_none(value: Value | None) -> bool:
-    """Whether an argument is certainly not passed, or the literal None."""
+    """Whether an argument is definitely not passed, or is the literal None."""
     return value is None or (isinstance(value, Constant) and value.value is None)
 
 
@@ -97,5 +97,5 @@ def earlier(first: Place, second: Place) -> bool:
 
 
 def before(first: Place, second: Place) -> bool:
-    """Whether the first place has certainly run when the second runs."""
+    """Whether the first place has definitely run when the second runs."""
     return earlier(first, second) and first.path == second.path[: len(first.path)]

@@ -26,9 +26,9 @@ RUN = re.compile(r"%%?(\w+)(?=\s|$)")
 
 
 def without_magics(source: str) -> str:
-    """Return a cell with IPython syntax blanked out; every line keeps its number.
+    """Return a cell without IPython syntax; every line keeps its number.
 
-    The statement after ``%time`` and similar magics stays in its line.
+    The statement after ``%time`` and similar magics stays on its line.
     """
     if indent := INDENT.match(source):  # IPython ignores the indentation of the first line, and the prompts of a copied session
         source = re.sub(rf"(?m)^{indent[1]}", "", source)
@@ -58,7 +58,7 @@ def without_magics(source: str) -> str:
 
 
 def _line(source: str, at: int) -> str:
-    """Return the rest of a line, with the lines that backslashes join to it."""
+    """Return the rest of a line, including lines that a backslash continues."""
     match = LINE.match(source, at)
     return match[0] if match else ""
 
@@ -85,7 +85,7 @@ def _environment(line: str, indent: str) -> str:
 
 
 def _statement(line: str, indent: str) -> str:
-    """Return the statement that a magic runs, in its columns unless it is compound; "" for other magics."""
+    """Return the statement that a magic runs, in the same columns unless it is compound; "" for other magics."""
     code = _code(line.strip())
     if not compiles(code) or not code:
         return ""
@@ -120,7 +120,7 @@ def compiles(code: str) -> bool:
     """Whether Python can compile a program, or a notebook's cell with ``await`` at the top."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the program's own
+            warnings.simplefilter("ignore")  # warnings about the linted program
             compile(code, "program", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

@@ -9,7 +9,7 @@ from gpucheck.commands.lint.values import Attribute, Call, Choice, Class, Place,
 TPU = "tensorflow.distribute.TPUStrategy"
 ONE_HOST = "tensorflow.distribute.MirroredStrategy"
 WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
-# Those with several replicas.
+# Strategies with several replicas.
 MIRRORED = {TPU, ONE_HOST, WORKERS, "tensorflow.distribute.CentralStorageStrategy"}
 STRATEGY = re.compile(r"tensorflow\.distribute\.(\w+Strategy|get_strategy)")
 BUILDS = re.compile(
@@ -24,7 +24,7 @@ PLAIN = re.compile(
 
 
 def is_model(value: Value) -> bool:
-    """Whether a value is certainly a call that builds a new Keras model."""
+    """Whether a value is definitely a call that builds a new Keras model."""
     if not isinstance(value, Call):
         return False
     if isinstance(value.function, Class):
@@ -40,12 +40,12 @@ def built(value: Value | None) -> list[Call]:
 
 
 def several_replicas(strategies: list[Value]) -> bool:
-    """Whether one of these strategies certainly has several replicas, and the others are fallbacks for fewer devices."""
+    """Whether one of these strategies definitely has several replicas, and the others are fallbacks for fewer devices."""
     return any(is_call(option, *MIRRORED) for option in strategies) and all(map(is_strategy, strategies))
 
 
 def is_strategy(value: Value) -> bool:
-    """Whether a value is certainly a tf.distribute strategy."""
+    """Whether a value is definitely a tf.distribute strategy."""
     return isinstance(value, Call) and bool(STRATEGY.fullmatch(value.name))
 
 
@@ -66,7 +66,7 @@ def strategies_around(calls: Iterable[Call]) -> list[Value]:
 
 
 def on_tpu(models: list[Call]) -> bool:
-    """Whether models are certainly built in the scope of a TPU strategy."""
+    """Whether models are definitely built in the scope of a TPU strategy."""
     return all_calls(strategies_around(models), TPU)
 
 
@@ -96,10 +96,10 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
 
 
 def outside(call: Call, strategy: Call | None = None) -> bool:
-    """Whether a call is certainly outside the scope of a strategy, or of any."""
+    """Whether a call is definitely outside the scope of a strategy, or of any."""
     return inside(call.place, strategy) is False
 
 
 def optimizer_outside(value: Value, strategy: Call | None = None) -> bool:
-    """Whether a value is certainly an optimizer that is created outside the scope of a strategy, or of any."""
+    """Whether a value is definitely an optimizer that is created outside the scope of a strategy, or of any."""
     return isinstance(value, Call) and value.name.startswith("keras.optimizers.") and outside(value, strategy)

@@ -1,6 +1,6 @@
 """Canonical names, independent of how a file imports them: ``tf.keras.models.Sequential`` is ``keras.Sequential``.
 
-Also the usual names that a file uses without an import.
+The module also handles common names that a file uses without an import.
 """
 
 import ast
@@ -23,7 +23,7 @@ _SAME = (
 )
 MEANINGS = {"tf": "tensorflow", "keras": "keras", "np": "numpy", "multi_gpu_model": "keras.utils.multi_gpu_model"}
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-# Ways to bind names that the tree does not show.
+# Ways to bind names that are not visible in the syntax tree.
 _HIDDEN = re.compile(r"\b(exec|eval|globals|execfile|run_path|get_ipython)\(|^\s*%(run|load|pylab|store)", re.MULTILINE)
 
 
@@ -39,7 +39,7 @@ def canonical(path: str) -> str:
 
 
 def unbound(tree: ast.Module, written: str) -> frozenset[str]:
-    """Return the names of ``MEANINGS`` that no scope of the file binds; none if it may bind names in a hidden way."""
+    """Return the names of ``MEANINGS`` that no scope of the file binds; none if it may bind names invisibly."""
     nodes = list(ast.walk(tree))
     if _HIDDEN.search(written) or any(isinstance(node, ast.alias) and node.name == "*" for node in nodes):
         return frozenset()

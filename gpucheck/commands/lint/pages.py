@@ -10,7 +10,7 @@ The page of a lint rule has the sections of every page (``gpucheck/core/engine/m
             os.environ["KERAS_BACKEND"] = "jax"
             import keras
 
-The test suite lints both: the first is reported with exactly this code, the second not at all.
+The test suite lints both: the first must be reported with exactly this code, the second must have no finding.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from gpucheck.commands.lint.script import LintRule
 from gpucheck.core.engine.discovery import modules
 from gpucheck.core.model.plugin import Row
 
-_ROW = Row(problem="Training script", first_check="gpucheck lint TRAIN.py", action="change the lines that it names")
+_ROW = Row(problem="Training script", first_check="gpucheck lint TRAIN.py", action="change the lines that it reports")
 ROWS = {"training-script": _ROW}
 
 

@@ -1,4 +1,4 @@
-"""Helpers for rules about removed functions: calls that certainly fail, and how to run an old program unchanged."""
+"""Helpers for rules about removed functions: calls that definitely fail, and how to run an old program unchanged."""
 
 from collections.abc import Iterable, Iterator, Set
 
@@ -21,12 +21,12 @@ def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
 
 
 def fails(name: str, place: Place, assigned: Set[str]) -> bool:
-    """Whether the use of a removed name certainly fails: the program neither assigns it, nor expects the error."""
+    """Whether the use of a removed name definitely fails: the program neither assigns it nor expects the error."""
     return assigned.isdisjoint((name, name.rpartition(".")[0])) and not expected_to_fail(place, *CAUGHT)
 
 
 def calls_of_models(script: Script, *methods: str) -> Iterator[Call]:
-    """Yield calls of these methods on values that are certainly models of Keras 3, unless a class of the file defines them."""
+    """Yield calls of these methods on values that are definitely Keras 3 models, unless a class in the file defines them."""
     for call, models in script.calls_on_models(*methods) if script.uses_keras_3 else ():
         own = any(isinstance(model.function, Class) and model.function.member(call.method) for model in models)
         if not own and not expected_to_fail(call.place, "AttributeError"):
@@ -34,7 +34,7 @@ def calls_of_models(script: Script, *methods: str) -> Iterator[Call]:
 
 
 def assigned_names(script: Script) -> Iterator[str]:
-    """Yield names that the program assigns itself, and modules to which it assigns unknown names."""
+    """Yield names that the program assigns, and modules to which it assigns unknown names."""
     for store in script.stores:
         for of in options(store.of):
             if isinstance(of, Name):

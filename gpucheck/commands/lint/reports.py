@@ -26,7 +26,7 @@ UNWRAPPED = 1_000_000  # columns without a terminal: position and message stay o
 
 
 def render(result: Result, style: str, *, color: bool = False, ascii: bool = False, width: int | None = None) -> str:
-    """Return the result in a style of ``gpucheck lint --format``; the options are for a terminal, width None for none."""
+    """Return the result in a format of ``gpucheck lint --format``; the options are for a terminal; width None: no terminal."""
     if style == "terminal":
         return render_terminal(result, color=color, ascii=ascii, width=width)
     if style in ("github", "sarif"):
@@ -35,7 +35,7 @@ def render(result: Result, style: str, *, color: bool = False, ascii: bool = Fal
 
 
 def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | None) -> str:
-    """Return one line for each finding with its fix below, then a line with the counts."""
+    """Return one line for each finding, with its fix below, then a line with the counts."""
     out = TerminalText(width=width or UNWRAPPED, color=color, ascii=ascii)
     for problem in result.problems:
         style = "fail" if problem.severity == "error" else "warn"
@@ -78,9 +78,9 @@ def _counts(result: Result) -> str:
     elif fixable:
         text += f", {fixable} fixable with --fix"
     if whole:
-        text += f", {len(whole)} not readable"
+        text += f", {len(whole)} unreadable"
     cells = len(result.failures) - len(whole)
-    return f"{text}, {plural(cells, 'cell')} not readable" if cells else text
+    return f"{text}, {plural(cells, 'cell')} unreadable" if cells else text
 
 
 def render_json(result: Result) -> str:
@@ -100,7 +100,7 @@ def render_json(result: Result) -> str:
 def render_sarif(result: Result) -> str:
     """Return SARIF 2.1.0 for GitHub's code scanning, Azure DevOps and editors (docs.oasis-open.org/sarif): one object, one run.
 
-    Lines of a notebook belong to a cell, so the message names the cell.
+    Lines of a notebook belong to a cell, so the message identifies the cell.
     """
     driver: dict[str, Any] = {"name": "gpucheck lint", "semanticVersion": __version__, "rules": _rules()}
     address = documentation()
@@ -177,7 +177,7 @@ def _annotation(severity: str, place: Problem | Failure, title: str, message: st
 
 
 def render_junit(result: Result) -> str:
-    """Return JUnit XML: findings are failures, unreadable files are errors; one passed test case without either."""
+    """Return JUnit XML: findings are failures, unreadable files are errors; without either, one test case passes."""
     from gpucheck.core.reports import junit
 
     cases = []
@@ -193,9 +193,9 @@ def render_junit(result: Result) -> str:
 
 
 def in_repository(result: Result) -> Result:
-    """Return the result with paths relative to the checkout of a job of GitHub Actions or, outside it, to the file's repository.
+    """Return the result with paths relative to the checkout of a GitHub Actions job or, outside it, to the file's repository.
 
-    A file in neither keeps its path, and so do all files if a file system does not respond.
+    A file in neither keeps its path. If a file system does not respond, all files do.
     """
     files = {problem.file for problem in result.problems} | {failure.file for failure in result.failures}
     try:
@@ -222,7 +222,7 @@ def _names(files: set[str], workspace: str | None) -> dict[str, str]:
 
 
 def _resolved(path: str) -> str:
-    """Return the path without links to folders. A file that is a link is in the repository under its own name."""
+    """Return the path with links to folders resolved. A file that is a link has its own name in the repository."""
     return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 

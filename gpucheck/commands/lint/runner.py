@@ -1,4 +1,4 @@
-"""Lints files: reads and traces them, and runs every rule. Linted files are never executed or imported."""
+"""Lint files: read and trace them, and run every rule. Linted files are never executed or imported."""
 
 import math
 import sys
@@ -12,21 +12,21 @@ from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.ownership import of_another_user
 
-# Programs without any of these words use neither framework; the last ones match samples without imports.
+# Programs without any of these words use neither framework; the last words match samples without imports.
 FRAMEWORKS = (
     *("tensorflow", "keras", "tf.config", "tf.data.", "tf.debugging", "tf.device", "tf.distribute", "tf.train"),
     *("tf.ConfigProto", "tf.Session", "tf.GradientTape", "tf.function", "tf.tpu", "multi_gpu_model"),
 )
-CHARACTERS_MAX = 2_000_000  # a larger program is data, and its syntax tree takes gigabytes
+CHARACTERS_MAX = 2_000_000  # a larger file contains data, and its syntax tree takes gigabytes
 SEARCH = "the search for files"
 TIMED_OUT = "the time limit was reached (--timeout); the rest was not read"
-ONLY_IF_NAMED = "it changes a file of another user only if the file is named"
-ONLY_PLAIN = "it changes only files, no links, in UTF-8 with the line ends of Unix"
+ONLY_IF_NAMED = "it changes another user's file only if the file is an argument"
+ONLY_PLAIN = "it changes only UTF-8 files with Unix line endings, and no links"
 RECURSION_LIMIT = 3000  # recursion limit: the trace needs several frames per level of nesting
 
 
 class Problem(NamedTuple):
-    """One finding in a file; all positions from 1, columns in characters."""
+    """One finding in a file; positions start at 1, and columns are in characters."""
 
     file: str
     cell: int | None  # number of the notebook cell, counting all cells
@@ -79,9 +79,9 @@ def lint(
 
     Args:
         paths: the files and folders.
-        rules: the rules to check.
+        rules: the rules to run.
         remaining: returns the seconds left; files that are not linted in time are failures.
-        fix: correct what can be corrected safely, and lint the file again. A file of another user must be among the paths.
+        fix: correct what can be corrected safely, and lint the file again. Another user's file must be one of the paths.
         say: called with a line about each unused .gitignore, and about files of other users that are not corrected.
         progress: its snapshot is the result so far, with the current file as a failure.
     """
@@ -122,7 +122,7 @@ def lint(
 
 
 class _Corrections:
-    """The corrections, and why a file was not corrected."""
+    """The corrections that were made, and why other files were not corrected."""
 
     def __init__(self, paths: Iterable[str], *, wanted: bool) -> None:
         self.made = 0
@@ -146,13 +146,13 @@ class _Corrections:
         return made > 0
 
     def report(self, say: Callable[[str], None], *, remaining: bool) -> None:
-        """Name a file that was not corrected, and the reason; ``remaining``: whether there are findings."""
+        """Report a file that was not corrected, and the reason; ``remaining``: whether findings remain."""
         for reason, files in self._unchanged.items():
             if files:
                 more = f" and {len(files) - 1} more" if len(files) > 1 else ""
                 say(f"--fix did not change {files[0]}{more}: {reason}")
         if self._wanted and remaining and not (self.made or any(self._unchanged.values())):
-            say("--fix corrected nothing: it has no safe correction for these findings")
+            say("--fix changed nothing: these findings have no safe correction")
 
 
 def where(place: Problem | Failure) -> str:

@@ -22,12 +22,12 @@ GLOBAL_STRATEGY = (
 HARMLESS = {f"builtins.{name}" for name in ("print", "str", "repr", "type", "isinstance", "id", "len")}
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
 PACKAGES = re.compile(r"tensorflow[\w-]*|tf[_-]keras|keras")
-# TensorFlow 1, chosen in Colab or installed by a cell of a notebook; a test that is skipped with some versions.
+# TensorFlow 1, selected in Colab or installed by a notebook cell; a test that is skipped with some versions.
 PINNED = re.compile(
     r"\bskip(?:if|If|Unless)\([^\n]{0,200}(?:__version__|\b(?:IS_|HAS_)?TF_?[12])|^\s*(?:%tensorflow_version\s+1|[%!]\s*(?:pip3?|conda)\s+install\b.*\btensorflow(?:-gpu|-cpu)?\s*==?\s*1\.)",
     re.MULTILINE,
 )
-# Text that names Keras 2 or a TensorFlow version that includes it: tensorflow==2.15, TensorFlow 2.4, tf-keras.
+# Text that mentions Keras 2 or a TensorFlow version that includes it: tensorflow==2.15, TensorFlow 2.4, tf-keras.
 OLDER = re.compile(
     r"(?:tensorflow|\btf)[\w\[\] \t-]{0,20}?[ \t:`\"'=~<>(v]{0,6}(?:1\.[\dx]|2\.(?:1[0-5]|\d)(?!\d))"
     r"|tensorflow\S*[ \t]*<[ \t]*=?[ \t]*2\.1[0-6]|\bkeras[ \t-]*[=~<]*[ \t]*2\b|\bkeras[ \t]*<[ \t]*3(?:\.0)*(?![.\d])"
@@ -42,7 +42,7 @@ Locate = Callable[[int], tuple[int | None, int]]
 
 
 class Edit(NamedTuple):
-    """A range that is replaced by text. Lines and columns are those of the finding or problem that has it."""
+    """A range to replace with text. Lines and columns are counted as in the finding or problem that contains it."""
 
     line: int
     column: int
@@ -52,7 +52,7 @@ class Edit(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One finding of a rule. Lines are of the whole program; lines and columns start at 1; columns count bytes of UTF-8."""
+    """One finding of a rule. Lines refer to the whole program; lines and columns start at 1; columns count bytes of UTF-8."""
 
     line: int
     column: int
@@ -130,7 +130,7 @@ class Script:
         legacy = "tf_keras" in self.modules() or any(setting.name == "TF_USE_LEGACY_KERAS" for setting in self.settings)
         self.standalone_keras = "keras" in self.modules() and not legacy  # not the copy in TensorFlow
         older = OLDER.search(written) or any(event.module.startswith("tensorflow.python") for event in self.imports)
-        self.uses_keras_3 = not (legacy or self.checks_versions or older)  # as far as the file says
+        self.uses_keras_3 = not (legacy or self.checks_versions or older)  # as far as the file shows
 
     def where(self, node: ast.AST) -> str:
         """Return a node's position, for messages."""
@@ -147,12 +147,12 @@ class Script:
         return self.named(*(f".{name}" for name in names))
 
     def calls_on_models(self, *methods: str) -> list[tuple[Call, list[Call]]]:
-        """Return every call of these methods on a certain model, with the calls that may have built it."""
+        """Return every call of these methods on a known model, with the calls that may have built it."""
         return [(call, models) for call in self.methods(*methods) if (models := built(call.receiver))]
 
     @property
     def hidden_scope(self) -> bool:
-        """Whether a scope is entered in a way the trace does not follow: an exit stack, ``__enter__``, a global strategy."""
+        """Whether a scope is entered in a way that the trace does not follow: an exit stack, ``__enter__``, a global strategy."""
         entered = bool(self.methods("__enter__")) or any(not call.entered for call in self.methods("scope"))
         return entered or self.mentions(*GLOBAL_STRATEGY)
 
@@ -182,7 +182,7 @@ def _names(events: Iterable[Event]) -> Iterator[str]:
 
 
 def _escapes(holder: Value) -> bool:
-    """Whether other code may use a value stored there; False for objects whose class and bases are all in this file."""
+    """Whether other code may use a value stored in an object; False if its class and bases are all in this file."""
     made = holder.function if isinstance(holder, Call) else None
     return not isinstance(made, Class) or made.descends(lambda base: not base.startswith(("keras.", "builtins.")))
 
@@ -233,8 +233,8 @@ def _pairs(values: Iterable[Value]) -> list[tuple[Value, Value]]:
 def checks_versions(written: str, tests: Iterable[Test]) -> bool:
     """Whether a condition depends on TensorFlow's or Keras' version, or on whether they have an attribute.
 
-    A script with this condition supports several versions; the condition may be far from the call in question. The same holds
-    for one that installs TensorFlow 1.
+    A script with this condition supports several versions; the condition may be far from the call in question. The same applies
+    to a script that installs TensorFlow 1.
     """
     pinned = PINNED.search(written) is not None
     return pinned or any(_checks_version(test.value) or _checks_flag(test.node) for test in tests)

@@ -1,4 +1,4 @@
-"""Find the files to lint: named files, and the programs in folders that are not ignored or third-party."""
+"""Find the files to lint: files given as arguments, and programs in folders that are not ignored or third-party."""
 
 import contextlib
 import os
@@ -9,11 +9,11 @@ from gpucheck.core.system.ownership import why_untrusted
 
 GITIGNORE_BYTES_MAX = 1 << 20
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
-Rules = tuple[tuple[int, Pattern], ...]  # lines of .gitignore files, the deciding first, each with its folder's depth
+Rules = tuple[tuple[int, Pattern], ...]  # lines of .gitignore files, highest precedence first, each with its folder's depth
 
 
 def files(paths: Iterable[str], say: Callable[[str], None] = lambda line: None) -> Iterator[str]:
-    """Yield the named files, and every .py and .ipynb in folders that is not third-party, hidden or ignored.
+    """Yield the files among the paths, and every .py and .ipynb in the folders that is not third-party, hidden or ignored.
 
     Args:
         paths: files and folders.
@@ -50,11 +50,11 @@ class _Walk:
 
     def __init__(self, top: str, say: Callable[[str], None]) -> None:
         self._top, self._say = top, say
-        # The .gitignore of the owner of a named folder is trusted: the owner's programs can suppress findings, too.
+        # The .gitignore of a folder's owner is trusted: the owner's programs can also suppress findings.
         self._owner = os.stat(top).st_uid
 
     def files(self) -> Iterator[str]:
-        """Yield the programs; not recursive, because a tree may be deeper than Python's stack."""
+        """Yield the programs, without recursion: a tree may be deeper than Python's stack."""
         refused: list[str] = []
         folders = [(self._top, *self._above())]
         while folders:
@@ -83,7 +83,7 @@ class _Walk:
     def _above(self) -> tuple[tuple[str, ...], Rules]:
         """Return the names from the repository's root to the folder, and the rules there; no rules if they ignore the folder.
 
-        A user who names an ignored folder wants it linted, so the rules above it do not apply to its content.
+        A user who passes an ignored folder wants it linted, so the rules above it do not apply to its content.
         """
         top = absolute(self._top)
         root = repository(top)

@@ -1,4 +1,4 @@
-"""Reads the files to lint: Python files in their declared encoding, notebooks cell by cell."""
+"""Read the files to lint: Python files in their declared encoding, notebooks cell by cell."""
 
 import ast
 import codecs
@@ -15,11 +15,11 @@ import msgspec
 from gpucheck.commands.lint.magics import without_magics
 from gpucheck.core.system.read import INVALID_JSON, whole
 
-PROGRAM_BYTES_MAX = 8 * 1024 * 1024  # larger files are data named .py
+PROGRAM_BYTES_MAX = 8 * 1024 * 1024  # a larger .py file contains data
 NOTEBOOK_BYTES_MAX = 24 * 1024 * 1024  # includes outputs such as images
 NOTEBOOK_KEYS = re.compile(rb'"(?:cells|worksheets)"\s*:')
 PYTHON = ("python", "python3", "ipython")  # languages of notebooks
-PYTHON_2_REASON = "this is Python 2, which TensorFlow does not support since 2.1"
+PYTHON_2_REASON = "this is Python 2, which TensorFlow has not supported since 2.1"
 PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized|leading zeros in"
 )
@@ -35,7 +35,7 @@ class Unreadable(Exception):
 
 
 class Unread(NamedTuple):
-    """A cell that can't be parsed, in a notebook with others that can."""
+    """A cell that can't be parsed, in a notebook with other cells that can."""
 
     cell: int
     error: Unreadable
@@ -89,9 +89,9 @@ def _is_notebook(data: bytes) -> bool:
 
 
 def _decode(data: bytes) -> str:
-    """Decode text in the encoding that its first two lines declare, else UTF-8, as Python does."""
+    """Decode text in the encoding that its first two lines declare, or else in UTF-8, as Python does."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise Unreadable("in UTF-16, which Python does not read: save it as UTF-8", line=1)
+        raise Unreadable("encoded in UTF-16, which Python does not read: save it as UTF-8", line=1)
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
         text = data.decode(encoding)
@@ -130,7 +130,7 @@ class _Metadata(msgspec.Struct, frozen=True):
 class _Notebook(_Worksheet, kw_only=True):
     """A notebook of any format."""
 
-    nbformat: int  # required, because other JSON files do not have it
+    nbformat: int  # required, because other JSON files don't have it
     worksheets: list[_Worksheet] = []  # contain the cells before format 4
     metadata: _Metadata = _Metadata()
 
@@ -166,7 +166,7 @@ def _notebook(data: bytes) -> Program:
 
 
 def _placeholder(source: str) -> str:
-    """Return a line that stands in for a cell that can't be parsed: it passes on the cell's names, and rebinds some.
+    """Return a line that replaces a cell that can't be parsed: it uses the cell's names, and rebinds some.
 
     Only names that are always followed by a dot or a bracket keep their value.
     """

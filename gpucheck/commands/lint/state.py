@@ -29,14 +29,14 @@ class Frame(msgspec.Struct, eq=False):
 class State:
     """The trace's position and recorded events. ``expressions``, ``calls`` and ``trace`` add the nodes that they follow."""
 
-    # Follow statements, a call and an expression; the first returns whether one of the statements leaves the block.
+    # Follow statements, a call and an expression. The first returns whether a statement leaves the block.
     block: Callable[[list[ast.stmt]], bool]
     called: Callable[[Call], Value]
     value: Callable[[ast.expr], Value]
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.conditions: dict[int, Value] = {}  # of each if; key: id of the node
+        self.conditions: dict[int, Value] = {}  # condition of each if; key: id of the node
         self.complete = True
         self.scope = Scope()
         self.stars: list[str] = []  # modules imported with ``*``

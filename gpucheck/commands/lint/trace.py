@@ -1,6 +1,6 @@
-"""Follows a program in execution order, without running it, and records its events.
+"""Follow a program in execution order, without running it, and record its events.
 
-Calls of functions defined in the file are followed at the call, so that a model built by ``make_model()`` inside a ``with`` is
+Functions defined in the file are followed at each call, so that a model built by ``make_model()`` inside a ``with`` is
 recorded there. All branches are followed and their results merged; a loop's body is followed once; functions that the file
 never calls are followed at the end with unknown arguments.
 """
@@ -24,7 +24,7 @@ STATEMENTS_MAX = 400_000
 def trace(tree: ast.Module, names: Mapping[str, str]) -> State:
     """Follow a module, then the functions that it never calls.
 
-    ``names``: what names mean that the module does not bind.
+    ``names`` maps names that the module does not bind to their meanings.
 
     Raises:
         RecursionError: the module is nested too deeply.
@@ -138,7 +138,7 @@ class _Tracer(Caller):
         return not ends
 
     def rejoin(self, start: dict[str, Value], ends: list[dict[str, Value]]) -> None:
-        """Continue with the merged names of several branches. The dictionary stays the same object: closures hold it."""
+        """Continue with the merged names of several branches. The dictionary stays the same object, because closures hold it."""
         merged: dict[str, Value] = functools.reduce(_joined, ends or [start], {})
         start.clear()
         start.update(merged)

@@ -1,6 +1,6 @@
 """The values and events of a program that the trace records.
 
-Values are compared by identity. Unknown values are ``UNKNOWN``, from which no rule concludes anything.
+Values are compared by identity. Unknown values are ``UNKNOWN``; no rule draws conclusions from them.
 """
 
 import ast
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 
 class Value(msgspec.Struct, eq=False):
-    """Any value a name can have."""
+    """Any value that a name can have."""
 
 
 class Constant(Value):
@@ -100,7 +100,7 @@ class Function(Value):
 
     node: Any
     closure: "Scope"
-    since: int  # the order of its definition: unrecorded calls may occur from then on
+    since: int  # the order of its definition; unrecorded calls may follow it
     receiver: Value | None = None
     around: tuple[Value, ...] = ()  # with statements that a decorator may add around its calls
 
@@ -118,7 +118,7 @@ class Class(Value):
     instance: "Call | None" = None  # the last created instance
 
     def member(self, name: str) -> Value | None:
-        """Return a method or class attribute, also of its bases."""
+        """Return a method or class attribute of the class or its bases."""
         if name in self.members:
             return self.members[name]
         members = (base.member(name) for base in self.bases if isinstance(base, Class))
@@ -197,7 +197,7 @@ class Call(Value):
         return (*self.args, *self.keywords.values())
 
     def argument(self, name: str, position: int | None = None) -> Value | None:
-        """Return an argument by keyword or position; None: not passed (or inside a starred one)."""
+        """Return an argument by keyword or position; None: not passed, or inside a starred argument."""
         if name in self.keywords:
             return self.keywords[name]
         return self.args[position] if position is not None and position < len(self.args) else None
@@ -242,7 +242,7 @@ Event = Call | Store | Read | Import | Test
 
 
 def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value]:
-    """Yield the values that a function of this file names, including those of other functions of this file that it names.
+    """Yield the values that a function in this file uses, including those of other functions in this file that it uses.
 
     ``tf.io.read_file`` is one ``Name``. Yields nothing if the target is not a function of this file.
     """

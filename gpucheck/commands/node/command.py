@@ -16,8 +16,8 @@ from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGpus, Report, Request, Verdict
 
 CONFIGURATION_BYTES = 1 << 24
-REASON_BYTES = 200  # of the line for Slurm
-# Variables that limit a job to some of the GPUs of the node, or connect it to a user's MPS server.
+REASON_BYTES = 200  # maximum size of the line for Slurm
+# Variables that limit a job to some of the node's GPUs, or connect it to a user's MPS server.
 OF_JOBS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_MPS_")
 OF_TASKS = ("SLURM_PROCID", "SLURM_STEP_ID")  # srun sets them: a task may see fewer GPUs than the node has (ConstrainDevices)
 EXAMPLES = """\b
@@ -90,7 +90,7 @@ def node(
     --drain-reason on standard output, because Python itself exits with 1 if gpucheck is broken.
     """
     if reason and (typed("style") or outputs.target is not None):
-        raise click.UsageError("--drain-reason prints one line; --report FORMAT=FILE writes a report beside it")
+        raise click.UsageError("--drain-reason prints one line; use --report FORMAT=FILE to also write a report")
     promised = _promised(gres)
     request = Request(
         level=Level.NODE,
@@ -108,7 +108,7 @@ def node(
         try:
             code, fault = _check(request, limit, outputs, reason)
             break
-        except Unwritable as error:  # raised before the check: a fault counts more than its report
+        except Unwritable as error:  # raised before the check: a fault matters more than its report
             unwritable = unwritable or error
             target = outputs.target if outputs.target != error.path else None
             others = outputs._replace(target=target, reports=tuple(one for one in outputs.reports if one[1] != error.path))
@@ -123,7 +123,7 @@ def node(
 
 
 def _check(request: Request, limit: TimeLimit, outputs: Outputs, reason: bool) -> tuple[int, bool]:
-    """Check, and write what is asked for; return the exit code, and whether the node has a fault.
+    """Check, and write the requested outputs; return the exit code, and whether the node has a fault.
 
     Raises:
         Unwritable: a report's file can't be written; nothing was checked.
@@ -174,8 +174,9 @@ def _print_drain_reason(report: Report, code: int, exit_style: str) -> None:
 
 
 def _reason_to_drain(report: Report) -> str:
-    """One line for Slurm's ``scontrol update reason=`` and ``sinfo -R``: "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer
-    answers its driver: GPU is lost. [power-cycle]"; empty for a healthy node.
+    """Return the line for Slurm's ``scontrol update reason=`` and ``sinfo -R``, empty for a healthy node.
+
+    For example "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer answers its driver: GPU is lost. [power-cycle]".
     """
     from gpucheck.core.reports import npd
 

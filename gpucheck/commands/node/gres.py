@@ -1,4 +1,4 @@
-"""How many GPUs the scheduler of this machine assigns: Slurm's Gres, or what Kubernetes' device plugin registered.
+"""The number of GPUs that this machine's scheduler assigns: Slurm's Gres, or those registered by Kubernetes' device plugin.
 
 Both are read from local files: a Prolog must not query slurmctld, and a check of a node needs no network.
 Sources: slurm.conf(5), "NODE CONFIGURATION" and "Include"; kubernetes pkg/kubelet/cm/devicemanager/manager.go, writeCheckpoint.
@@ -21,7 +21,7 @@ SLURM_CONFIGURATIONS = (
 )
 KUBELET_CHECKPOINT = "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
 KUBERNETES_RESOURCE = "nvidia.com/gpu"
-MOST_FILES = 50  # maximum of included configuration files
+MOST_FILES = 50  # maximum number of included configuration files
 Read = Callable[[str], str | None]  # a file's text; None: it can't be read
 
 
@@ -35,7 +35,7 @@ def promised(wanted: str, env: Mapping[str, str], hostname: str, read: Read) -> 
     Args:
         wanted: a number, "slurm" or "kubernetes".
         env: may contain the node's name and slurm.conf, which slurmd sets for its programs.
-        hostname: of this machine.
+        hostname: this machine's host name.
         read: reads a file.
     """
     if wanted == "slurm":
@@ -78,7 +78,7 @@ def gpus(gres: str) -> int:
 
 
 def of_kubernetes(read: Read) -> PromisedGpus:
-    """Count the healthy devices in the kubelet's checkpoint; time-sliced devices count once."""
+    """Count the healthy devices in the kubelet's checkpoint; each time-sliced device is counted once."""
     text = read(KUBELET_CHECKPOINT)
     if text is None:
         return PromisedGpus(count=None, source=f"cannot read {KUBELET_CHECKPOINT}")
@@ -89,8 +89,8 @@ def of_kubernetes(read: Read) -> PromisedGpus:
         names = {str(device).partition("::")[0] for device in devices}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return PromisedGpus(count=None, source=f"{KUBELET_CHECKPOINT} is not a checkpoint of a kubelet")
-    if not names and not others:  # its plugin has not started yet, or has failed
-        return PromisedGpus(count=None, source="no GPU is registered at the kubelet")
+    if not names and not others:  # the plugin has not started yet, or has failed
+        return PromisedGpus(count=None, source="no GPU is registered with the kubelet")
     return PromisedGpus(count=len(names), source=f"{KUBERNETES_RESOURCE} of the device plugin")
 
 
@@ -98,11 +98,11 @@ def _node_lines(path: str, text: str, read: Read) -> Iterator[dict[str, str]]:
     """Yield the NodeName lines as values by lower-case key; included files are read in place.
 
     Raises:
-        _UnreadInclude: an included file can't be read, which may have the node's line or its defaults.
+        _UnreadInclude: an included file, which may have the node's line or its defaults, can't be read.
     """
     left = [MOST_FILES]
     named = re.search(r"(?im)^\s*ClusterName\s*=\s*(\w+)", text)
-    cluster = named[1] if named else "%c"  # which Slurm replaces
+    cluster = named[1] if named else "%c"  # Slurm replaces it
 
     def lines(folder: str, content: str) -> Iterator[dict[str, str]]:
         for line in re.sub(r"\\\n", " ", content).splitlines():

@@ -11,7 +11,7 @@ from gpucheck.cli.parameters import Command
 from gpucheck.cli.screen import display_options, show
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 
-if TYPE_CHECKING:  # at run time its module depends on the version of Python
+if TYPE_CHECKING:  # at run time, its module depends on the Python version
     from importlib.abc import Traversable
 
 OTHER_NAMES = {"ci": "github-actions or gitlab", "k8s": "kubernetes"}
@@ -52,12 +52,12 @@ def _suggestion(wanted: str, recipes: Iterable[str]) -> str:
 
 
 def _letters(name: str) -> str:
-    """Return a name without what people leave out or write differently: "pre-commit", "precommit"."""
+    """Return a name without characters that people omit or write differently: "pre-commit", "precommit"."""
     return "".join(filter(str.isalnum, name.lower()))
 
 
 def _listed(recipes: dict[str, str]) -> str:
-    """Return a line of each recipe's name and title; a title that is too long continues below itself."""
+    """Return a line of each recipe's name and title; a title that is too long continues on the next line."""
     text = TerminalText(**display_options("never"))
     width = max(map(len, recipes)) + 2
     for name, content in recipes.items():
@@ -71,7 +71,7 @@ def completions(incomplete: str) -> list[str]:
 
 
 def _recipes() -> Iterator[tuple[str, str]]:
-    """Yield the name and text of each recipe; works from a zip file too."""
+    """Yield the name and text of each recipe, even from a zip file."""
     yield from _below(files("gpucheck") / "recipes", "")
 
 

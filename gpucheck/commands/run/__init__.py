@@ -1,4 +1,4 @@
-"""Check, then replace this process by the command."""
+"""Check, then replace this process with the command."""
 
 COMMANDS = {
     "run": ("gpucheck.commands.run.command", "Check, then become the command: gpucheck run -- python train.py"),

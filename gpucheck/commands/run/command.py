@@ -1,4 +1,4 @@
-"""The command ``run``: check, then replace this process by the job."""
+"""The command ``run``: check, then replace this process with the job."""
 
 import contextlib
 import math
@@ -21,7 +21,7 @@ from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 
 CACHE_SECONDS = 1.0  # timeout of reading or writing a cached pass
-START_SECONDS = 10.0  # of the monitor
+START_SECONDS = 10.0  # timeout of the monitor's start
 # The second fork keeps the monitor from being a child of the command. The package's folder comes last on sys.path.
 _START = (
     "import os, sys; os.fork() and os._exit(0); sys.path.append(sys.argv.pop(1)); "
@@ -97,7 +97,7 @@ def run(
                 raise
             failure.report(error)
             say("gpucheck: started anyway: the check could not be completed")
-        with contextlib.suppress(Exception):  # the command starts in any case
+        with contextlib.suppress(Exception):  # the command must start anyway
             orphans.disown()
         exec_command.reap()
         if watch:
@@ -122,7 +122,7 @@ def _check(
     color: str,
     verbose: bool,
 ) -> dict[str, str]:
-    """Return the environment for the command, ``env`` or a repaired one, if the check passed; else raise SystemExit."""
+    """Return the command's environment, ``env`` or a repaired one, if the check passed; otherwise raise SystemExit."""
     name = None
     if cache_seconds is not None:
         from gpucheck.commands.run import pass_cache
@@ -215,7 +215,7 @@ def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> N
 def _watched(env: dict[str, str]) -> dict[str, str]:
     """Start the monitor of this process, and return an environment that adds a ``Watch`` to each fit of Keras.
 
-    Process 1 starts no monitor: it would become a child of the command, and the kernel would end it with the command.
+    Process 1 starts no monitor: the monitor would become a child of the command, and the kernel would end it with the command.
     """
     import subprocess
     import tempfile
@@ -227,11 +227,11 @@ def _watched(env: dict[str, str]) -> dict[str, str]:
     if sys.platform == "win32" or os.getpid() == 1:
         return env
     try:
-        pipe = os.path.join(tempfile.mkdtemp(prefix="gpucheck-"), own)  # which the monitor removes
+        pipe = os.path.join(tempfile.mkdtemp(prefix="gpucheck-"), own)  # the monitor removes it
         os.mkfifo(pipe, 0o600)
         argv, null = [sys.executable, "-c", _START, os.path.dirname(PACKAGE), own, pipe], subprocess.DEVNULL
         subprocess.Popen(argv, stdin=null, stdout=null, cwd="/", start_new_session=True).wait(START_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
-        say(f"gpucheck: --watch sees nothing but fits of Keras: {error}")
+        say(f"gpucheck: --watch can only monitor fits of Keras: {error}")
         return env
     return {**env, "GPUCHECK_WATCH": pipe}

@@ -1,4 +1,4 @@
-"""Replace this process by another program, and leave no trace of gpucheck."""
+"""Replace this process with another program, and leave no trace of gpucheck."""
 
 import contextlib
 import os
@@ -45,7 +45,7 @@ def locate(program: str, env: Mapping[str, str]) -> str:
 
 
 def own_environment() -> dict[str, str]:
-    """Return the environment that this process was started with, without the LC_CTYPE that Python itself sets (PEP 538)."""
+    """Return the environment with which this process was started, without the LC_CTYPE that Python sets (PEP 538)."""
     env = dict(os.environ)
     if "LC_CTYPE" in env:
         with contextlib.suppress(OSError), open("/proc/self/environ", "rb") as file:
@@ -55,9 +55,9 @@ def own_environment() -> dict[str, str]:
 
 
 def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
-    """Replace this process by the program. On Windows, which can't, run it and exit with its exit code.
+    """Replace this process with the program. On Windows, which can't do that, run it and exit with its exit code.
 
-    Process id, working folder, standard streams and inherited file descriptors stay; our own descriptors are closed on exec
+    Process id, working folder, standard streams and inherited file descriptors are kept; our own descriptors are closed on exec
     (PEP 446). All children must have ended, and the signals must have been released (``signals.release``) before.
 
     Args:
@@ -75,7 +75,7 @@ def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> N
         os._exit(_run(path, argv, env))
     _stop_ignoring_signals()
     try:
-        os.execve(path, list(argv), dict(env))  # noqa: S606 - no shell is the point
+        os.execve(path, list(argv), dict(env))  # noqa: S606 - deliberately without a shell
     except OSError as error:
         import errno
 

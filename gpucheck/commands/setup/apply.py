@@ -37,7 +37,7 @@ ROOM_BYTES = {True: 3000 * MB, False: 9000 * MB}
 
 PROOF_SECONDS = 300.0
 LEAST_SECONDS = 20.0
-RESERVE_SECONDS = 5.0  # for its start and its end
+RESERVE_SECONDS = 5.0  # for the check's start and end
 # Because steps start in the root folder, `python -m gpucheck` would not find a checkout that is not installed.
 _START = "import sys; sys.path.append(sys.argv.pop(1)); from gpucheck.cli import main; main()"
 
@@ -46,7 +46,7 @@ class Refused(Exception):
     """The installation did not start; the message is one line."""
 
     def __init__(self, message: str, *, usage: bool = False) -> None:
-        """``usage``: the named folder is wrong, not the machine."""
+        """Set the message; ``usage``: the given folder is wrong, not the machine."""
         super().__init__(message)
         self.usage = usage
 
@@ -62,8 +62,8 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
     """Create the best choice's environment and verify it.
 
     Args:
-        answer: with at least one choice.
-        folder: of the environment; it must not exist, but its parent must.
+        answer: an answer with at least one choice.
+        folder: folder of the environment; it must not exist, but its parent must.
         host: this machine.
         screen: for progress output.
         deadline: ``time.monotonic()`` by which everything is done.
@@ -96,11 +96,11 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
 
 def _alternatives(choice: Choice, index: str | None) -> Iterator[str]:
     """Yield the alternatives if a package index is unreachable."""
-    yield "behind a proxy: export HTTPS_PROXY=http://HOST:PORT, then the same command again"
+    yield "behind a proxy: run export HTTPS_PROXY=http://HOST:PORT, then the same command again"
     if index is None:
-        yield "with a mirror: export PIP_INDEX_URL=URL UV_DEFAULT_INDEX=URL, then the same command again"
+        yield "with a mirror: run export PIP_INDEX_URL=URL UV_DEFAULT_INDEX=URL, then the same command again"
         return
-    yield f"with a mirror: type the commands of `gpucheck setup`, with its URL in place of {index}"
+    yield f"with a mirror: run the commands of `gpucheck setup`, with its URL instead of {index}"
     instead = frameworks.ON_PYPI.get(index.rpartition("/")[2])
     if instead is not None:
         big = "for CUDA 13, which also trains on the CPU, and is several GB"
@@ -113,7 +113,7 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
     """Return the title, the command line and the package index (None: the default) of each step."""
     if choice.source == "conda":
         typed = "; ".join(commands.make(choice, answer.machine))
-        raise Refused(f"conda brings the CUDA of this TensorFlow, and --apply does not use conda: {typed}")
+        raise Refused(f"conda provides the CUDA of this TensorFlow, and --apply does not use conda: {typed}")
     if choice.source == "image":
         raise Refused(f"only NVIDIA's image works on this machine, no environment: {commands.make(choice, answer.machine)[0]}")
     minor = versions.minor(choice.python.version)
@@ -123,7 +123,7 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
         raise Refused(f"Python {minor} is not installed, and neither is uv, which could download it: https://docs.astral.sh/uv")
     if choice.python.has_venv is False and uv is None:
         raise Refused(f"Python {minor} cannot create environments here: install its package python{minor}-venv first, or uv")
-    # Steps start in another folder, where a relative path (from a relative folder of PATH) would be wrong.
+    # Steps start in another folder, in which a relative path (from a relative folder in PATH) would be wrong.
     uv = os.path.abspath(uv) if uv else None
     inside = commands.environment_python(path, answer.machine.system)
     if uv and fetched:
@@ -151,7 +151,7 @@ def _create_folder(path: str, choice: Choice, machine: Machine, host: Host) -> N
         needed = (size.download_mb + size.disk_mb) * MB if size else ROOM_BYTES[commands.trains_on_cpu(choice)]
         if room is not None and room.free_bytes < needed:
             free = f"{room.free_bytes / 1e9:.1f} GB are free in {parent}"
-            raise Refused(f"{free}, and the download and the environment need about {needed / 1e9:.1f} GB")
+            raise Refused(f"{free}, but the download and the environment need about {needed / 1e9:.1f} GB")
         with_timeout(FILE_SECONDS, os.mkdir, path)
     except NoResponse as error:
         raise Refused(f"cannot use {parent}: {error.strerror}", usage=True) from None
@@ -186,7 +186,7 @@ def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, dead
     """
     left = deadline - time.monotonic()
     if left < LEAST_SECONDS:
-        raise Failed("no time was left to verify the environment (--timeout); it was removed")
+        raise Failed("not enough time was left to verify the environment (--timeout); it was removed")
     seconds = min(PROOF_SECONDS, left - RESERVE_SECONDS)
     argv = [sys.executable, "-c", _START, os.path.dirname(PACKAGE), "--python", python]
     argv += ["--format", "json", "--timeout", f"{seconds:.0f}"]

@@ -141,7 +141,7 @@ def setup(
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
     limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
     request = Request(level=Level.QUICK, timeout_seconds=seconds, python=installation.active() if elsewhere is None else None)
-    with this_machine(request, limit.started, option="") as host:  # --python is that of the new environment
+    with this_machine(request, limit.started, option="") as host:  # --python is for the new environment
         answer, here = _answer(host, Wishes(tensorflow=tensorflow, backend=backend, cpu=cpu), others, python, elsewhere)
         if folder is None:
             _print(answer, style, here)
@@ -155,9 +155,9 @@ def _refuse(
     if tensorflow is not None and backend != "tensorflow":
         raise click.UsageError(f"--tensorflow cannot be used with --backend {backend}, which does not use TensorFlow")
     if others and backend != "tensorflow":
-        raise click.UsageError(f"--with adds a framework to TensorFlow; leave out --backend {backend}")
+        raise click.UsageError(f"--with adds a framework to TensorFlow; omit --backend {backend}")
     if folder is not None and elsewhere is not None:
-        raise click.UsageError("--apply installs on this machine, and can't be combined with --for, which is about another one")
+        raise click.UsageError("--apply installs on this machine, and can't be combined with --for, which is for another one")
     if folder is not None and style != "terminal":
         raise click.UsageError(f"--apply installs the environment, and can't be combined with --format {style}, which prints it")
 
@@ -170,7 +170,7 @@ def _answer(
         with progress_line(host) as progress:
             machine, packages = read(host, progress)
         if host.remaining() <= 0:
-            say("gpucheck: no verdict: the time limit (--timeout) ended before the machine was examined")
+            say("gpucheck: no verdict: the time limit (--timeout) was reached before the machine was examined")
             raise SystemExit(ExitCode.UNKNOWN)
     if python is not None:
         wishes = replace(wishes, python=_python(host, python, machine, here=elsewhere is None))

@@ -1,6 +1,6 @@
 """A machine from its description: words, key=value, a report of gpucheck, or the output of nvidia-smi.
 
-An unknown word is an error. Properties that the description does not give stay open (``Machine.left_open``).
+An unknown word is an error. Properties that are not in the description stay open (``Machine.left_open``).
 """
 
 import functools
@@ -51,7 +51,7 @@ class Draft(msgspec.Struct):
         if {self.system, system} == {"linux", "win32"} and self.wsl:
             system = "linux"  # Windows with WSL2
         elif self.system not in (None, system):
-            raise Unknown(f"it names two systems: {self.os_name or self.system} and {name or system}")
+            raise Unknown(f"it has two systems: {self.os_name or self.system} and {name or system}")
         self.system, self.os_name = system, name or self.os_name
 
 
@@ -59,7 +59,7 @@ def machine(text: str) -> Machine:
     """Return the machine of a description in words.
 
     Raises:
-        Unknown: names the unknown word.
+        Unknown: a word is unknown; the message contains it.
     """
     draft = Draft()
     rest = vocabulary.without_code_names(" ".join(text.split()))
@@ -82,7 +82,7 @@ def finish(draft: Draft) -> Machine:
     system = draft.system or "linux"
     architecture = "aarch64" if jetson and draft.architecture is None else _architecture(draft, system)
     if draft.no_gpu and (draft.gpus or others):
-        raise Unknown("it names a GPU, and says that there is none")
+        raise Unknown("it lists a GPU, and says that there is none")
     no_nvidia = draft.no_gpu or bool(others) or draft.tpu is not None or system == "darwin"
     usual = jetson or draft.tpu is not None  # machines with one kind of system
     left_open = [
@@ -113,10 +113,10 @@ def finish(draft: Draft) -> Machine:
 
 
 def _architecture(draft: Draft, system: str) -> str | None:
-    """The processor: as described, as implied by the GPU, or the default of the system."""
+    """Return the processor: as described, as implied by the GPU, or the default of the system."""
     if draft.architecture is not None:
         if draft.implied == "aarch64" and draft.architecture != "aarch64":
-            raise Unknown(f"{draft.gpus[-1].name} is in machines with aarch64, not with {draft.architecture}")
+            raise Unknown(f"machines with {draft.gpus[-1].name} have aarch64 processors, not {draft.architecture}")
         return "arm64" if (system, draft.architecture) == ("darwin", "aarch64") else draft.architecture
     if draft.implied is not None:
         return draft.implied
@@ -148,7 +148,7 @@ def _first_number(match: re.Match[str] | None) -> str | None:
 
 
 def _in_words(pair: re.Match[str]) -> str:
-    """Return words for the begin of key=value: ", driver " for "driver=", and ", no gpu" for "gpu=none"."""
+    """Return words for the beginning of key=value: ", driver " for "driver=", and ", no gpu" for "gpu=none"."""
     key = pair[1].lower()
     if key not in vocabulary.KEYS:
         raise Unknown(f"unknown key {key!r}; known are {', '.join(dict.fromkeys(vocabulary.KEYS))}")
@@ -191,7 +191,7 @@ def _number(match: re.Match[str], text: str, draft: Draft) -> None:
     elif parts[0] == 3 and not (len(parts) == 2 and parts[1] < 5):
         draft.pythons.append(number)
     else:
-        raise Unknown(f"{number!r} is not a known compute capability ({_CAPABILITIES}), and not a Python 3 version")
+        raise Unknown(f"{number!r} is neither a known compute capability ({_CAPABILITIES}) nor a Python 3 version")
 
 
 def _capability(match: re.Match[str], text: str, draft: Draft) -> None:
@@ -216,9 +216,9 @@ def _distribution(match: re.Match[str], text: str, draft: Draft) -> None:
     elif version is not None:
         glibc = systems.glibc(name, version)
         if glibc is None and name in systems.GLIBC:
-            raise Unknown(f"unknown release {text!r}: {', '.join(systems.GLIBC[name])} are known; or say glibc 2.28")
+            raise Unknown(f"unknown release {text!r}: {', '.join(systems.GLIBC[name])} are known; or specify glibc 2.28")
         if glibc and draft.glibc not in (None, glibc):
-            raise Unknown(f"it names two systems: one with glibc {draft.glibc}, and {text} with glibc {glibc}")
+            raise Unknown(f"it has two systems: one with glibc {draft.glibc}, and {text} with glibc {glibc}")
         draft.glibc = glibc or draft.glibc
 
 

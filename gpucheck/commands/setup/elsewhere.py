@@ -20,7 +20,7 @@ _PRODUCT = re.compile(r"^\s*Product Name\s*:\s*(\S.*?)\s*$")
 
 
 def read(value: str) -> Machine:
-    """Return the machine that the value of --for names.
+    """Return the machine that the value of --for describes.
 
     Args:
         value: "-" (standard input), the path of a file, or a description.
@@ -43,7 +43,7 @@ def _is_path(value: str) -> bool:
 
 
 def of_file(content: bytes, name: str) -> Machine:
-    """Return the machine of a report or of nvidia-smi's output; else of the description in the file."""
+    """Return the machine in a report or nvidia-smi's output, or else in the description in the file."""
     content = utf8(content)
     text = content.decode("utf-8", "replace").strip()
     if text.startswith("{"):
@@ -52,14 +52,14 @@ def of_file(content: bytes, name: str) -> Machine:
     if found is not None:
         return found
     if "NVIDIA-SMI has failed" in text or "Failed to initialize NVML" in text:
-        raise Unknown(f"{name}: nvidia-smi failed there, so neither the driver nor the GPU is known")
+        raise Unknown(f"{name}: nvidia-smi failed there, so the driver and the GPU are unknown")
     if len(text) > 1000 or not text:
         raise Unknown(f"{name}: neither a JSON report of gpucheck nor the output of nvidia-smi")
     return machine(text)
 
 
 def of_nvidia_smi(text: str) -> Machine | None:
-    """Return the machine of nvidia-smi's table, list (-L), details (-q) or CSV; None if the text is none of them."""
+    """Return the machine of nvidia-smi's table, list (-L), details (-q) or CSV; None if the text is none of these."""
     draft = Draft()
     matches = (_ROW.match(line) or _LISTED.match(line) or _PRODUCT.match(line) for line in text.splitlines())
     names = [match[1] for match in matches if match]
@@ -102,14 +102,14 @@ def _of_csv(text: str, draft: Draft) -> list[str]:
 
 
 def _gpu(name: str, draft: Draft) -> Gpu:
-    """The GPU of a name. nvidia-smi's table truncates long names, so the capability may stay unknown."""
+    """Return the GPU with a name. nvidia-smi's table truncates long names, so the capability may remain unknown."""
     found = gpus.at_start(name.lower())
     draft.implied = found[1].architecture if found is not None else draft.implied
     return Gpu(name=name, capability=gpus.named(name))
 
 
 def _of_report(content: bytes, name: str) -> Machine:
-    """The machine of a gpucheck report."""
+    """Return the machine of a gpucheck report."""
     from gpucheck.commands.setup.read import of_facts
     from gpucheck.core.engine.recorded import Unreadable, load
     from gpucheck.core.model.fact import Facts

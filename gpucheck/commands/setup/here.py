@@ -24,7 +24,7 @@ _APT = ("Debian", "Ubuntu", "Linux Mint", "Pop!_OS")
 _UV = "curl -LsSf https://astral.sh/uv/install.sh | sh"  # https://docs.astral.sh/uv/getting-started/installation
 
 PLACE_SECONDS = 2.0
-_MOST = 99  # folders with a number
+_MOST = 99  # maximum number of numbered folders
 
 
 class Place(NamedTuple):
@@ -47,8 +47,8 @@ class Here(msgspec.Struct, frozen=True, kw_only=True):
     """Details of an answer that are known only for this machine; the defaults are for another machine (--for)."""
 
     place: Place | None = None
-    options: tuple[str, ...] = ()  # of this call, for the printed --apply
-    before: tuple[str, ...] = ()  # commands to type first
+    options: tuple[str, ...] = ()  # options of this call, for the printed --apply
+    before: tuple[str, ...] = ()  # commands to run first
     package: str | None = None  # the folder of gpucheck's package
     installed: Installed | None = None
     project: tuple[Found, ...] = ()
@@ -62,10 +62,10 @@ def look(
 
     Args:
         host: this machine.
-        answer: for it.
-        wishes: the user's.
-        packages: of the examined environment.
-        options: of this call, as words of a command.
+        answer: the answer for this machine.
+        wishes: the user's wishes.
+        packages: packages of the examined environment.
+        options: options of this call, as words of a command.
         asked: see ``Here``.
     """
     machine, current = answer.machine, _current()
@@ -81,7 +81,7 @@ def look(
 
 
 def _before(host: Host, answer: Answer) -> tuple[str, ...]:
-    """Return the commands that the others require."""
+    """Return the commands that must run before the others."""
     best, machine = answer.best, answer.machine
     if best is None or best.source != "pip" or machine.uv is not False:
         return ()
@@ -94,7 +94,7 @@ def _before(host: Host, answer: Answer) -> tuple[str, ...]:
 
 
 def choose_folder(host: Host) -> Place:
-    """Return a folder that does not exist yet, and whose parent can be written to."""
+    """Return a folder that does not exist yet, and whose parent is writable."""
     usual = WINDOWS_FOLDER if host.platform == "win32" else FOLDER
     name = os.path.basename(usual)
     home = host.env.get("HOME", "")
@@ -109,11 +109,11 @@ def choose_folder(host: Host) -> Place:
             continue
         if free is None:
             continue
-        remark = None if shown != here else f"the folder is in {here}: there is no home folder that can be written to"
+        remark = None if shown != here else f"the folder is in {here}, because there is no writable home folder"
         if free != name:
-            remark = f"{os.path.join(shown, name)} exists already, and is not changed"
+            remark = f"{os.path.join(shown, name)} already exists, and is not changed"
         return Place(os.path.join(shown, free), remark, room.free_bytes if room else None)
-    return Place(usual, f"{' and '.join(parent for _, parent in parents) or 'here'} cannot be written to: name another folder")
+    return Place(usual, f"{' and '.join(parent for _, parent in parents) or 'here'} cannot be written to: choose another folder")
 
 
 def _current() -> str | None:
@@ -140,9 +140,9 @@ def find_installed(machine: Machine, wishes: Wishes, packages: Packages | None, 
 
     Args:
         machine: this machine.
-        wishes: the user's.
-        packages: of the environment; None: unknown.
-        python: its interpreter, or why it is unknown.
+        wishes: the user's wishes.
+        packages: packages of the environment; None: unknown.
+        python: the environment's interpreter, or why it is unknown.
     """
     if packages is None or isinstance(python, str) or (packages.unmet or packages.damaged or packages.hidden):
         return None

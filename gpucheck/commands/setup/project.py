@@ -45,7 +45,7 @@ class Found(msgspec.Struct, frozen=True):
     line: int | None  # None: a lock file
     text: str  # "tensorflow==2.15.0"
     reason: str | None  # why it doesn't work on this machine; None: it works
-    python: str | None = None  # the newest Python with which it works, of this machine if possible: "3.11"
+    python: str | None = None  # the newest Python with which it works, on this machine if possible: "3.11"
     change: str | None = None  # the replacement, or the command that updates a lock file
 
 
@@ -153,7 +153,7 @@ def _clause(clause: str) -> str:
 def _judged(entry: _Requirement, machine: Machine, wishes: Wishes) -> Found:
     """Judge a requirement: pip installs the newest release that it allows."""
     if not entry.name:
-        return Found(entry.file, entry.line, entry.text, "conda builds this TensorFlow itself, which gpucheck cannot judge")
+        return Found(entry.file, entry.line, entry.text, "conda builds this TensorFlow itself, so gpucheck cannot judge it")
     allowed = [minor for minor in reversed(RELEASES) if _allows(entry.specifier, minor)]
     answer = solve(machine, wishes)
     pip = [choice for choice in answer.choices if choice.source == "pip" and choice.tensorflow]
@@ -178,7 +178,7 @@ def _allows(specifier: str, minor: str) -> bool:
 def _reason(entry: _Requirement, newest: str | None, working: dict[str, Choice], machine: Machine, wishes: Wishes) -> str | None:
     """Return why the release that pip would install does not work here; None if it does."""
     if newest is None:
-        return "no TensorFlow that gpucheck knows matches"
+        return "no known TensorFlow matches"
     if newest not in working:
         out = solve(machine, replace(wishes, tensorflow=f"=={newest}.*")).excluded
         why = f": {out[0].reasons[0].text}" if out else ""

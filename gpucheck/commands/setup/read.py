@@ -98,7 +98,7 @@ def _has_uv(host: Host) -> bool | None:
 
 
 def find_pythons(host: Host, own: str | None = None) -> tuple[tuple[Python, ...], tuple[str, ...]]:
-    """Search all places where Pythons are installed, within the host's time limit.
+    """Search all folders in which Pythons may be installed, within the host's time limit.
 
     Return those that TensorFlow may have packages for, without duplicates: 64-bit CPython with the GIL; and the folders on file
     systems that did not respond.
@@ -131,7 +131,7 @@ def inspect_python(host: Host, path: str) -> Python | None:
 
 
 def _distinct(host: Host, silent: list[str], own: str | None) -> Iterator[str]:
-    """Yield the paths of interpreters; a file with several links only once."""
+    """Yield the paths of interpreters, each file only once, even if it has several links."""
     visited = set()
     for folder, patterns in _places(host, own):
         try:
@@ -152,9 +152,9 @@ def _candidates(host: Host, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _places(host: Host, own: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield folders with the patterns to search in each: PATH first, then gpucheck's own, then other installers'."""
+    """Yield folders with the patterns to search in each: PATH first, then gpucheck's own, then other installers' folders."""
     for folder in path_folders(host) or _WITHOUT_PATH:
-        if not is_shims(folder):  # their versions are below
+        if not is_shims(folder):  # the Pythons behind shims are found below
             yield folder, (f"{glob.escape(folder)}/python*",)
     if own:
         yield own, (glob.escape(own),)

@@ -66,9 +66,9 @@ def _best(best: Choice, machine: Machine, here: Here, width: int) -> Iterator[li
     notes = [*best.remarks, *(f"{entry.variable}: {entry.reason}" for entry in best.assignments)]
     notes += _of_place(here.place, files.measured(best, machine)) if here.place and best.source == "pip" else []
     if best.source == "image" and here.package is None:
-        notes.append("the second command checks the image, in the folder of gpucheck's source: it has no gpucheck of its own")
+        notes.append("the second command checks the image, which does not contain gpucheck, from the folder of gpucheck's source")
     elif best.source == "image":
-        notes.append("the second command checks the image: it has no gpucheck of its own, and gets the one of this machine")
+        notes.append("the second command checks the image, which does not contain gpucheck, with this machine's gpucheck")
     yield _bullets(notes, width)
 
 
@@ -81,7 +81,7 @@ def _of_place(place: Place, measured: downloads.Size | None) -> Iterator[str]:
     if place.remark:
         yield place.remark
     if measured and place.free_bytes is not None and place.free_bytes < (measured.download_mb + measured.disk_mb) * 1e6:
-        yield f"only {place.free_bytes / 1e9:.1f} GB are free for {place.folder}: name a folder on another disk"
+        yield f"only {place.free_bytes / 1e9:.1f} GB are free for {place.folder}: choose a folder on another disk"
 
 
 def _commands(best: Choice, machine: Machine, here: Here, folder: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def _megabytes(number: int) -> str:
 
 
 def _use(best: Choice, machine: Machine, here: Here, folder: str) -> Iterator[str]:
-    """Yield other commands to type, now and later."""
+    """Yield other commands to run, now and later."""
     if here.place is not None and best.source == "pip":
         words = ["gpucheck setup", *here.options, "--apply", commands.quoted(folder, machine.system)]
         yield f"All of it at once:     {' '.join(words)}"
@@ -130,7 +130,7 @@ def _project(found: tuple[Found, ...], width: int) -> Iterator[str]:
         judged = entry.reason or f"works here with Python {entry.python}"
         yield from textwrap.wrap(judged, width, initial_indent="    ", subsequent_indent="    ")
         if entry.change:
-            yield "    type:" if entry.line is None else "    write in its place:"
+            yield "    run:" if entry.line is None else "    replace it with:"
             yield from (f"      {line}" for line in entry.change.splitlines())
 
 
@@ -229,10 +229,10 @@ def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine)
     name = title(choice)
     if not good:
         return (
-            f"{name} was installed in {folder}, but it does not train here: {clean(text)}\n"
-            f"  look further:  {commands.check(choice, machine, folder)}\n"
+            f"{name} was installed in {folder}, but does not train here: {clean(text)}\n"
+            f"  diagnose it:   {commands.check(choice, machine, folder)}\n"
             f"  remove it:     {commands.remove(choice, folder, machine.system)}\n"
         )
     use = commands.activate(choice, folder, machine.system)
     remove = commands.remove(choice, folder, machine.system)
-    return f"Good: {name} trains in {folder} ({clean(text)}).\n  use it:     {use}\n  remove it:  {remove}\n"
+    return f"Success: {name} trains in {folder} ({clean(text)}).\n  use it:     {use}\n  remove it:  {remove}\n"

@@ -1,4 +1,4 @@
-"""Run a step of an installation: a program, its output as progress, and the reason if it fails."""
+"""Run a step of an installation: a program, with its output as progress, and the reason if it fails."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ ROOT_FOLDER = os.path.abspath(os.sep)
 _SHOWN = re.compile(r"\s*(?:Collecting|Downloading|Downloaded|Installing|Using|Resolved|Prepared|Creating)\b.*")
 _CAUSES = (
     (r"No space left on device|Errno 28|os error 28", "the disk is full"),
-    (r"Disk quota exceeded|Errno 122", "the disk quota is used up"),
+    (r"Disk quota exceeded|Errno 122", "the disk quota is exceeded"),
     (
         r"name resolution|Name or service not known|Could not resolve|dns error|NewConnectionError|Failed to establish|"
         r"Connection refused|Network is unreachable|error sending request|Max retries exceeded|client error \(Connect\)",
@@ -78,7 +78,7 @@ def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float
 
 @contextlib.contextmanager
 def running(argv: list[str], env: Mapping[str, str]) -> Iterator[Process]:
-    """Start a program in the root folder, and kill what is left of it at the end of the block.
+    """Start a program in the root folder, and kill its remaining processes at the end of the block.
 
     Args:
         argv: the program's absolute path, and arguments.
@@ -110,7 +110,7 @@ class _Output:
         self._rest = ["", ""]
 
     def more(self) -> bool:
-        """Show new lines; return False, because the caller waits only for the end."""
+        """Show new lines; return False, because the caller only waits for the end."""
         for number, stream in enumerate((self._process.out, self._process.err)):
             data = stream.read(self._read[number])
             self._read[number] += len(data)

@@ -1,4 +1,4 @@
-"""The words of a machine's description, as patterns on text in lower case (``describe`` reads them)."""
+"""The words of a machine's description, as patterns for lower-case text (``describe`` reads them)."""
 
 import re
 
@@ -93,20 +93,20 @@ SET: tuple[tuple[dict[str, object], str], ...] = (
     ({"no_driver": True}, r"(?:no|without(?: a)?) (?:nvidia )?driver"),
 )
 
-# Words that do not describe a machine on which TensorFlow is installed, by a part of them.
-_BY_PIP = "is not needed, pip brings it: name the driver (nvidia-smi prints it), for example driver 535"
+# Words that do not describe a machine on which TensorFlow is installed, by a part of the word.
+_BY_PIP = "is not needed, because pip installs it: give the driver (nvidia-smi prints it), for example driver 535"
 _NOTEBOOK = "has TensorFlow: choose a GPU in the notebook's menu, and run gpucheck there"
 REFUSED = {
     "cuda": _BY_PIP,
     "cudnn": _BY_PIP,
-    "rocm": "is not needed: AMD's images bring it",
+    "rocm": "is not needed: AMD's images contain it",
     "colab": _NOTEBOOK,
     "kaggle": _NOTEBOOK,
-    "wsl": "gives programs no GPU: convert it with wsl --set-version DISTRIBUTION 2, and say WSL2",
+    "wsl": "gives programs no GPU: convert it with wsl --set-version DISTRIBUTION 2, and use the word WSL2",
 }
-NOT_OF_A_MACHINE = "is not part of a machine: use --tensorflow for a release, and --backend for JAX or PyTorch"
+NOT_OF_A_MACHINE = "does not describe a machine: use --tensorflow for a release, and --backend for JAX or PyTorch"
 
-# The begin of key=value: the key, which the value may repeat (python=python3.12), and a value for "none".
+# The beginning of key=value: the key, which the value may repeat (python=python3.12), and a value for "none".
 PAIR = re.compile(r"([a-z_]+)\s*=[=\s\"']*(?:\1(?![a-z])\s*)?(?:(none|no|0)(?![\w.]))?", re.IGNORECASE)
 COUNT = re.compile(r"(\d{1,3}) ?[x×*] ?(?=[a-z])|(\d{1,2}) (?=(?:nvidia |tesla )?[ahvlbp]\d)")
 COUNT_AFTER = re.compile(r" ?[x×*] ?(?!64|86)(\d{1,3})(?![\w.])")

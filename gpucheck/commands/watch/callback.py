@@ -21,7 +21,7 @@ _Batch = TypeVar("_Batch")
 
 
 def _harmless(method: Callable[..., None]) -> Callable[..., None]:
-    """On an error, end the monitoring with one line, and let the training continue."""
+    """Return a method that, on an error, ends the monitoring with one line, and lets the training continue."""
 
     @functools.wraps(method)
     def call(self: "Watch", *args: Any, **kwargs: Any) -> None:
@@ -32,24 +32,24 @@ def _harmless(method: Callable[..., None]) -> Callable[..., None]:
             with contextlib.suppress(Exception):
                 if fit is not None:
                     fit.stop()
-                self._say(f"gpucheck: Watch has stopped, the training goes on: {type(error).__name__}: {error}")
+                self._say(f"gpucheck: Watch has stopped, the training continues: {type(error).__name__}: {error}")
 
     return call
 
 
 class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
-    """Say what limits the speed of a training, and report an unused GPU, throttling, a stall, low memory and NaN.
+    """A callback that reports what limits the speed of training, an unused GPU, throttling, a stall, low memory and NaN.
 
-    Each problem is one line, reported once, and again if it returns. At the end, at most three lines sum up the training: its
+    Each problem is one line, reported once, and again if it returns. At the end, at most three lines summarize the training: its
     rate, how long its steps waited for data, how busy the GPUs were, what limits the speed, and what to change.
     A thread checks every few seconds; a child process queries NVML, so that a driver that hangs or crashes does not affect the
     training. The cost per step is a few microseconds.
 
-    If several processes train together (TF_CONFIG, Slurm, mpirun, torchrun, horovodrun), the first one sums up: all of them, if
-    each writes its report to a shared folder, else itself.
+    If several processes train together (TF_CONFIG, Slurm, mpirun, torchrun, horovodrun), the first one prints the summary: of all
+    processes if each writes its report to a shared folder, otherwise of its own training.
 
     Attributes:
-        events: what was reported, in order; each has ``code`` (``gpucheck explain CODE``) and ``text``.
+        events: the reported problems, in order; each has ``code`` (``gpucheck explain CODE``) and ``text``.
         worker: ``number`` and ``count``, if several processes train together.
     """
 
@@ -67,11 +67,11 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         """Set the options; monitoring starts with the training.
 
         Args:
-            every_seconds: between two checks of the GPUs, memory and step times.
+            every_seconds: interval between two checks of the GPUs, memory and step times.
             stall_seconds: a step that takes longer than this, and 20 times as long as usual, is a stall. A GPU without activity
-                for this time while others work is idle.
+                for this time, while others work, is idle.
             stop_on_nan: end the training at the first loss that is not finite.
-            say: called with each line, also by another thread; None: print it on standard error.
+            say: called with each line, possibly by another thread; None: print it on standard error.
             report: a file for the summary; its name ends in .json, .md or .html. Of several workers the first one writes it; with
                 "{rank}" in the name, of a .json file in a folder that all share, each writes its own, and the first reads them.
 
@@ -98,7 +98,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
 
     @property
     def summary(self) -> Summary | None:
-        """The figures of the last fit, also of one that an exception ended; None before its end."""
+        """The figures of the last fit, even if an exception ended it; None before its end."""
         fit = self._fit
         if fit is not None and not fit.running:
             self._end(fit, interrupted=True)
@@ -116,7 +116,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
     def _begin(self, *, own_loop: bool = False, batch_size: int | None = None) -> None:
         if self._fit is not None and not self._fit.running:
             self._end(self._fit, interrupted=True)
-        if self._fit is not None:  # an inner fit, or one whose end is not known
+        if self._fit is not None:  # an inner fit, or one whose end is unknown
             self._fit.stop()
         self._nan_reported, self._events_before, self._summary = False, len(self.events), None
         watch = weakref.ref(self)
@@ -143,13 +143,13 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
 
     @_harmless
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
-        """Stop monitoring, and sum up."""
+        """Stop monitoring, and print the summary."""
         if self._fit is not None:
             self._end(self._fit)
 
     @_harmless
     def _end(self, fit: Fit, *, interrupted: bool = False) -> None:
-        """Stop monitoring a fit and sum it up, unless another thread did."""
+        """Stop monitoring a fit and summarize it, unless another thread already has."""
         with running.ending:
             if fit.ended:
                 return
@@ -173,7 +173,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
                 write(summary, self._report_file.replace(workers.RANK, str(number)))
             except OSError as error:
                 self._say(f"gpucheck: cannot write {self._report_file}: {error.strerror or error}")
-        if number or (interrupted and not summary.steps):  # the exception says why it never began
+        if number or (interrupted and not summary.steps):  # the exception explains why it never began
             return
         if self._shared is not None and count > 1 and not interrupted:
             self._say("\n".join(workers.together(workers.collect(self._shared, summary), count)))
@@ -181,20 +181,20 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
             self._say("\n".join(lines(summary)))
 
     def steps(self, batches: Iterable[_Batch], *, epochs: int = 1, batch_size: int | None = None) -> Iterator[_Batch]:
-        """Yield the batches of a training loop of your own, and watch what it does with each: ``for x, y in watch.steps(data):``.
+        """Yield the batches of a custom training loop, and watch what it does with each: ``for x, y in watch.steps(data):``.
 
-        The time until the next batch is the wait for data. At the end the training is summed up, as after a ``fit``.
+        The time until the next batch is the wait for data. At the end, a summary is printed, as after a ``fit``.
 
         Args:
             batches: the data of an epoch.
-            epochs: how often to iterate over it.
-            batch_size: samples of this process in each batch; None: the rate is not known.
+            epochs: how often to iterate over the data.
+            batch_size: samples of this process in each batch; None: the rate is unknown.
 
         Raises:
             ValueError: several epochs of a generator, which can be read only once.
         """
         if epochs > 1 and isinstance(batches, types.GeneratorType):
-            raise ValueError("a generator can be read only once: for several epochs, pass the data that it is made from")
+            raise ValueError("a generator can be read only once: for several epochs, pass the data that it is created from")
         self._begin(own_loop=True, batch_size=batch_size)
         try:
             for epoch in range(epochs):
@@ -204,7 +204,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
                         self.on_train_batch_begin(number)
                         yield batch
                         self.on_train_batch_end(number)
-                finally:  # also where the loop is left
+                finally:  # even if the program leaves the loop early
                     self.on_epoch_end(epoch)
         finally:
             self.on_train_end()

@@ -1,4 +1,4 @@
-"""One fit: pass Keras' events to the clock and the monitor, and summarise them."""
+"""One fit: pass Keras' events to the clock and the monitor, and summarize them."""
 
 import contextlib
 import math
@@ -47,8 +47,8 @@ class Fit:
             every_seconds: interval between two checks of the monitor.
             stall_seconds: minimum time without a finished step, or of waiting for data, that is reported.
             batch_size: samples per step; None: Keras counts them.
-            own_loop: the program, not Keras, fetches the data, between the steps.
-            interrupted: called, in the thread of the monitor, if an exception has ended the fit.
+            own_loop: whether the program, not Keras, fetches the data, between the steps.
+            interrupted: called in the monitor's thread if an exception has ended the fit.
         """
         self._model, self._backend, self._say, self._own_loop = model, backend, report, own_loop
         self._tensorflow = sys.modules.get("tensorflow") if backend == "tensorflow" else None
@@ -66,11 +66,11 @@ class Fit:
         self._validation: dict[str, list[tuple[float, float]]] = {}  # values, each with the seconds since the start
         self._devices: unused.Devices | None = None
         self._interrupted: str | None = None
-        self.ended = False  # whether it was summed up
+        self.ended = False  # whether it was summarized
         self._finite = True  # whether all metrics of the last epoch were finite
 
     def start(self) -> None:
-        """Report devices of the strategy that are not there, then start the monitor."""
+        """Report missing devices of the strategy, then start the monitor."""
         event = unused.unlisted(self._tensorflow, self._strategy)
         if event is not None:
             self._say(event)
@@ -113,7 +113,7 @@ class Fit:
         """Record that all steps of the epoch have ended; ``reported``: Keras has reported each of them."""
         self._monitor.pause()
         self._last_check = None
-        # At the end of the data, one more step begins and fetches nothing. Of an own loop, Keras knows only the validation.
+        # At the end of the data, one more step begins and fetches nothing. For a custom loop, Keras reports only the validation.
         planned = None if self._own_loop else (params or {}).get("steps")
         known = [number for number in (planned, self.times.ended_steps if reported else None) if number is not None]
         count = self._batch_size and float(self._batch_size * min([self.times.epoch_steps, *known]))
@@ -180,7 +180,7 @@ class Fit:
         self._last_check = now, waited
 
     def _samples(self) -> float | None:
-        """Return the samples of this epoch, which Keras counts for the mean loss; None if the training step does not count."""
+        """Return the samples of this epoch, which Keras counts for the mean loss; None if the step does not count them."""
         count: Any = getattr(getattr(self._model, "_loss_tracker", None), "count", None)
         with contextlib.suppress(Exception):  # other releases of Keras may count differently
             if self._strategy is None:
@@ -194,13 +194,13 @@ class Fit:
         for place in range(0 if self._devices is None else self._devices.visible):
             try:
                 peaks.append(int(self._tensorflow.config.experimental.get_memory_info(f"GPU:{place}")["peak"]))  # type: ignore[union-attr]
-            except Exception:  # not every allocator counts
+            except Exception:  # not every allocator reports it
                 peaks.append(None)
         return tuple(peaks)
 
 
 def _best(metrics: Mapping[str, list[tuple[float, float]]]) -> Metric | None:
-    """Return the first validation metric that is not the loss, else the loss."""
+    """Return the first validation metric other than the loss, or else the loss."""
     name = next((name for name in metrics if name != "val_loss"), "val_loss" if "val_loss" in metrics else None)
     if name is None:
         return None

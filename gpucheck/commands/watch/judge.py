@@ -10,7 +10,7 @@ from gpucheck.core.child.messages.drivers import GpuSample
 from gpucheck.core.compat import nvml
 from gpucheck.core.model.wording import listing
 
-SLOWED_SHARE = 0.5  # share of the last samples; a single sample may be a normal change of clocks
+SLOWED_SHARE = 0.5  # share of the last samples; a single sample may be a normal clock change
 STALL_FACTOR = 20.0  # multiple of the usual step time
 MEMORY_SHARE_MIN = 0.05
 REASONS = {
@@ -43,7 +43,7 @@ def slowed(moments: Sequence[Sequence[GpuSample]]) -> Iterator[Event]:
     """Yield GPUs that are lost, or throttled by a fault, from samples of all GPUs at several times."""
     for index, samples in enumerate(zip(*moments, strict=False)):
         if any(sample.lost for sample in samples):
-            why = "it has fallen off the bus, or the driver has given up on it"
+            why = "it has fallen off the bus, or the driver has stopped using it"
             yield Event("gpu-lost", f"GPU {index} no longer responds: {why}")
             continue
         reasons = [nvml.harmful_reasons(sample.clock_event_reasons or 0) for sample in samples]
@@ -62,17 +62,17 @@ def stalled(
 
     Args:
         pace: the pace of the steps.
-        least_seconds: the minimum for a stall.
+        least_seconds: the minimum duration of a stall.
         last: the current sample of each GPU; empty: unknown, or no GPU.
         place: the current line of Python code in a dataset ("data.py:12 in read"); None: no such code is running.
         driver_silent: whether NVML has stopped responding.
     """
     if pace.usual_seconds is None or pace.waiting_seconds < max(least_seconds, STALL_FACTOR * pace.usual_seconds):
         return
-    text = f"no step has ended for {pace.waiting_seconds:.0f} s; one usually takes {_seconds(pace.usual_seconds)}"
+    text = f"no step has ended for {pace.waiting_seconds:.0f} s; a step usually takes {_seconds(pace.usual_seconds)}"
     busy = [sample.utilization_percent for sample in last if sample.utilization_percent is not None]
     if driver_silent:
-        yield Event("driver-unresponsive", f"{text}. The NVIDIA driver does not respond either")
+        yield Event("driver-unresponsive", f"{text}. The NVIDIA driver does not respond, either")
     elif place is not None:
         yield Event("input-pipeline-bound", f"{text}. The input pipeline is at {place}")
     elif busy and max(busy) < IDLE_PERCENT:
@@ -85,11 +85,11 @@ def stalled(
 
 
 def idle(gpus: Sequence[int], least_seconds: float) -> Iterator[Event]:
-    """Yield an event if GPUs that this process may use do nothing while others work.
+    """Yield an event if GPUs that this process may use are idle while others work.
 
     Args:
         gpus: NVML indexes of the idle GPUs.
-        least_seconds: how long they have been idle, at least.
+        least_seconds: the minimum time for which they have been idle.
     """
     if gpus:
         names = listing([f"GPU {index}" for index in gpus])
@@ -114,7 +114,7 @@ def memory(available_bytes: int | None, total_bytes: int | None) -> Iterator[Eve
     """Yield an event if main memory is about to run out; the kernel then kills the training."""
     if available_bytes is not None and total_bytes and available_bytes < MEMORY_SHARE_MIN * total_bytes:
         left = f"{available_bytes / 2**30:.1f} of {total_bytes / 2**30:.1f} GiB"
-        yield Event("host-memory-exhausted", f"main memory runs out: {left} are left, and the kernel will kill the training")
+        yield Event("host-memory-exhausted", f"main memory is running out: {left} is left, and the kernel will kill the training")
 
 
 def not_finite(name: str, value: float, epoch: int, step: int, precision: str, rate: float | None, stops: bool = False) -> Event:

@@ -7,9 +7,9 @@ from gpucheck.commands.watch.summary import Summary, seconds
 from gpucheck.core.model.fit import Limit
 from gpucheck.core.model.thresholds import INPUT_WAIT_SHARE_HIGH
 
-IDLE_PERCENT = 5.0  # a GPU below it is idle
-SMALL_PERCENT = 50.0  # a GPU below it, whose data is ready, has too little work per step
-BUSY_PERCENT = 90.0  # a GPU at or above it does not wait
+IDLE_PERCENT = 5.0  # a GPU below this is idle
+SMALL_PERCENT = 50.0  # a GPU below this, whose data is ready, has too little work per step
+BUSY_PERCENT = 90.0  # a GPU at or above this does not wait
 THROTTLED_SHARE = 0.5
 LONG_WAIT_SHARE = 0.5  # share that is reported while the training runs
 READY_SHARE = 0.05  # a shorter wait for data does not matter
@@ -17,13 +17,13 @@ STEPS_MIN = 5  # fewer steps are not judged
 LONG_FIRST_SHARE = 0.5
 CLEARLY_LESS = 0.9
 PARALLEL_PROCESSORS_MIN = 2.0  # with fewer, a parallel map has no effect
-LARGEST_GAIN = 100.0  # a larger factor is an error of measurement as much as a gain
+LARGEST_GAIN = 100.0  # a larger factor may be mostly measurement error
 _MAP = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
 _WORKERS = "workers=4, use_multiprocessing=True"
 
 
 class Pipeline(NamedTuple):
-    """What feeds a fit."""
+    """The input pipeline of a fit."""
 
     data: Data | None = None  # None: unknown
     place: str | None = None  # the most frequent line of Python code in it ("data.py:12 in read")
@@ -107,18 +107,18 @@ def _compile_limit(summary: Summary) -> Limit | None:
     if first < LONG_FIRST_SHARE * summary.seconds:
         return None
     took = f"{seconds(first)} of {seconds(summary.seconds)}"
-    text = f"the first step, which traces and compiles, took {took}: a longer training has it only once"
+    text = f"the first step, which traces and compiles, took {took}: a longer training also runs it only once"
     return Limit(text=text, faster_at_most=summary.seconds / max(summary.seconds - first, 0.001))
 
 
 def _compute_limit(summary: Summary, unmeasured: str) -> Limit:
     busy = _busiest(summary)
     if unmeasured and (busy is None or busy < BUSY_PERCENT):
-        return Limit(text=f"what limits this training is not known, because the wait for data was not measured: {unmeasured}")
+        return Limit(text=f"what limits this training is unknown, because the wait for data was not measured: {unmeasured}")
     share = summary.input_wait_share
     ready = "the data is ready in time; " if share is not None and share < READY_SHARE else ""
     if summary.device == "GPU":
-        more = "gpucheck --full measures what mixed precision and XLA bring on this machine"
+        more = "gpucheck --full measures the gain from mixed precision and XLA on this machine"
         return Limit(text=f"{ready}computing limits this training. {more}")
     return Limit(text=f"{ready}computing on the CPU limits this training")
 

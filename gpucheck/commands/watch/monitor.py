@@ -24,18 +24,18 @@ from gpucheck.core.probes import limits
 SAMPLE_SECONDS = 2.0
 SAMPLES_JUDGED = 5
 LAST_SAMPLE_SECONDS = 1.0  # wait at the end of the training for the last samples; it takes milliseconds
-RUNNING_SECONDS = 1.0  # interval of looking whether the fit still runs; it takes microseconds
-CHILD_SECONDS = 600.0  # then another child takes over, because a child's messages stay in memory until it ends
+RUNNING_SECONDS = 1.0  # interval of checking whether the fit still runs; a check takes microseconds
+CHILD_SECONDS = 600.0  # then a new child takes over, because a child's messages stay in memory until it ends
 STEPS_KEPT = 50
 # Parts of file names that do not belong to the user.
 NOT_THE_USERS = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<", "__autograph_generated_file")
-FRAMEWORKS = ("tensorflow", "keras", "jax", "torch")  # which may be in any folder (pip install --target)
+FRAMEWORKS = ("tensorflow", "keras", "jax", "torch")  # may be in any folder (pip install --target)
 # Parts of the names of framework files that call the user's data code.
 DATA_CALLERS = ("script_ops", "data_adapter", "dataset_ops")
 
 
 class Monitor:
-    """Judges the steps reported by ``step``, GPUs and memory; calls ``say`` with each event."""
+    """A monitor that judges the steps reported by ``step``, the GPUs and memory, and calls ``say`` with each event."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class Monitor:
         """Set the options; ``start`` starts the thread.
 
         Args:
-            say: called with each event, in the thread of the monitor.
+            say: called with each event, in the monitor's thread.
             every_seconds: interval between two checks.
             stall_seconds: minimum time without a finished step that is reported.
             running: returns whether the training still runs.
-            interrupted: called, in the thread of the monitor, after its last sample, if the training no longer runs.
+            interrupted: called in the monitor's thread, after its last sample, if the training no longer runs.
         """
         self._say, self._every, self._stall = say, every_seconds, stall_seconds
         self._running, self._interrupted = running, interrupted
@@ -151,7 +151,7 @@ class Monitor:
             self._say(event)
 
     def tell(self, events: list[Event]) -> None:
-        """Report each event once, and again only if it returns after it was over."""
+        """Report each event once, and again only if it ends and returns."""
         codes = {event.code for event in events}
         for event in events:
             if event.code not in self._reported:
@@ -178,7 +178,7 @@ def _place() -> str | None:
 
 @functools.cache
 def _installed_in(file: str) -> str:
-    """Return the folder of packages that has a package's ``__init__.py``, else the package's own folder."""
+    """Return the folder of packages that contains a package's ``__init__.py``, or else the package's own folder."""
     package = os.path.dirname(file)
     folder = os.path.dirname(package)
     names: list[str] = []
@@ -188,7 +188,7 @@ def _installed_in(file: str) -> str:
 
 
 def _line(file: str, number: int) -> str:
-    """Return a line of a file, or of a notebook's cell, as its tracebacks name it: 'data.py:12', 'Cell In[3], line 12'."""
+    """Return a line of a file or notebook cell, as tracebacks show it: 'data.py:12', 'Cell In[3], line 12'."""
     with contextlib.suppress(Exception):  # not in a notebook
         kind, name = sys.modules["IPython"].get_ipython().compile.format_code_name(file)
         return f"{kind} {name}, line {number}"
@@ -206,7 +206,7 @@ class Gpus:
         self._idle_since: dict[int, float] = {}
 
     def found(self, started: SamplerStarted, visible: str | None) -> None:
-        """Record the GPUs of the machine, and which of them CUDA_VISIBLE_DEVICES names."""
+        """Record the GPUs of the machine, and which of them CUDA_VISIBLE_DEVICES lists."""
         self.known = shown(visible, started.uuids)
         self._totals = dict(enumerate(started.memory_total_bytes))
 
@@ -245,7 +245,7 @@ class Gpus:
 
 
 def shown(visible: str | None, uuids: Sequence[str | None]) -> tuple[int, ...]:
-    """Return the NVML indexes of the GPUs that CUDA_VISIBLE_DEVICES names, up to the first invalid one; all if it is unset."""
+    """Return the NVML indexes of the GPUs that CUDA_VISIBLE_DEVICES lists, up to the first invalid one; all if it is unset."""
     if visible is None:
         return tuple(range(len(uuids)))
     numbers: list[int] = []

@@ -1,4 +1,4 @@
-"""A monitor process beside a command of ``gpucheck run --watch``: at the command's end it prints a summary of the resources used.
+"""A monitor process for a command of ``gpucheck run --watch``: when the command ends, it prints a summary of the resources used.
 
 It is for programs in which no ``Watch`` runs: custom loops, PyTorch, another Python. It prints nothing if a Watch printed.
 """
@@ -26,7 +26,7 @@ from gpucheck.core.model.fit import GpuUse
 from gpucheck.core.model.wording import gib
 from gpucheck.core.probes import limits
 
-POLL_SECONDS = 0.2  # interval of checks whether the command has ended
+POLL_SECONDS = 0.2  # interval between checks for the end of the command
 SAMPLE_SECONDS = 2.0
 GPU_IDLE_SECONDS = 60.0
 COMMAND_SECONDS_MIN = 10.0  # a shorter command is not judged
@@ -41,7 +41,7 @@ class Use(NamedTuple):
     seconds: float
     processors: float  # mean number of busy processors
     processors_all: float  # number that it may use
-    memory_bytes: int  # upper bound: shared memory counts for each process
+    memory_bytes: int  # upper bound: shared memory is counted for each process
     disk_share: float | None = None  # share of the time in which tasks of the machine waited for disks; None: unknown
     gpus: tuple[GpuUse, ...] = ()
 
@@ -50,7 +50,7 @@ class Processes:
     """A process and its descendants."""
 
     def __init__(self, pid: int) -> None:
-        """Raises psutil.NoSuchProcess."""
+        """Start with a process id. Raises psutil.NoSuchProcess."""
         self._root = psutil.Process(pid)
         self.cpu_seconds, self.memory_bytes = 0.0, 0
 
@@ -79,7 +79,7 @@ def observe(pid: int, pipe: int) -> tuple[Use, list[Event]] | None:
         pipe: file descriptor for the messages of ``startup/sitecustomize.py``.
 
     Returns:
-        Its use of resources, and problems; None if a Watch printed, or the command was too short.
+        The command's use of resources, and problems; None if a Watch printed, or the command was too short.
     """
     events: list[Event] = []
     processes, monitor = Processes(pid), Monitor(events.append, SAMPLE_SECONDS, GPU_IDLE_SECONDS)
@@ -124,7 +124,7 @@ def limited(use: Use) -> Iterator[str]:
     if not busy or max(busy) >= BUSY_PERCENT:
         return
     if max(busy) < IDLE_PERCENT:
-        yield "the GPUs were idle. If this was a training, type in its environment: gpucheck"
+        yield "the GPUs were idle. If this was a training, run in its environment: gpucheck"
         return
     waits = "the GPUs waited for"
     if (use.disk_share or 0.0) >= DISK_SHARE:
@@ -155,6 +155,6 @@ def main() -> None:
         pass
     except Exception as error:
         with contextlib.suppress(OSError):
-            print(f"gpucheck: the command was not watched from outside: {error}", file=sys.stderr, flush=True)
+            print(f"gpucheck: the command was not monitored: {error}", file=sys.stderr, flush=True)
     finally:
         shutil.rmtree(os.path.dirname(path), ignore_errors=True)

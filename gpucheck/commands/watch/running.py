@@ -1,4 +1,7 @@
-"""Whether a fit still runs, and what it reads, from the stack of its thread: Keras reports no fit that an exception ends."""
+"""The state of a fit, from the stack of its thread: whether it still runs, and what it reads.
+
+Keras does not report the end of a fit that an exception ends.
+"""
 
 import atexit
 import inspect
@@ -19,7 +22,7 @@ class Running:
     """The call of ``fit`` that calls the callbacks. It is held until it is over."""
 
     def __init__(self, *, own_loop: bool = False) -> None:
-        """Find the call, in the training thread; ``own_loop``: there is none, and the loop reports its own end."""
+        """Find the call, in the training thread; ``own_loop``: there is no call, and the loop reports its own end."""
         self._thread = threading.get_ident()
         frame: FrameType | None = None if own_loop else sys._getframe()
         while frame is not None and (frame.f_code.co_name != "fit" or frame.f_code.co_flags & _SUSPENDED):
@@ -30,13 +33,13 @@ class Running:
 
     def __bool__(self) -> bool:
         """Whether the call is still on the stack of its thread; True if it was not found."""
-        if not self.known or self._is_on_stack() or self._is_on_stack():  # a generator that is suspended meanwhile hides the rest
+        if not self.known or self._is_on_stack() or self._is_on_stack():  # a generator suspended in between hides the rest
             return True
         self.release()
         return False
 
     def release(self) -> None:
-        """Let go of the call, which is about to end: its variables may be large, and threads of its data stop only with them."""
+        """Release the call, which is about to end: its variables may be large, and threads of its data stop only with them."""
         self._fit = None
 
     def _is_on_stack(self) -> bool:
@@ -61,14 +64,14 @@ def _kind(data: Any) -> Data | None:
     return "arrays" if hasattr(data, "shape") or isinstance(data, list | tuple | dict) else None
 
 
-ending = threading.RLock()  # held while a fit is summed up; one for all, because a Watch must be copyable
-unfinished: weakref.WeakSet[Any] = weakref.WeakSet()  # each Watch whose fit may have ended by an exception
+ending = threading.RLock()  # held while a fit is summarized; one for all, because a Watch must be copyable
+unfinished: weakref.WeakSet[Any] = weakref.WeakSet()  # each Watch whose fit an exception may have ended
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=unfinished.clear)
 
 
 @atexit.register
 def _sum_up() -> None:
-    """Sum up the fits that an exception has ended, if it also ends the program."""
+    """Summarize the fits that an exception has ended, if it also ends the program."""
     for watch in list(unfinished):
-        _ = watch.summary  # which sums up a fit that is over
+        _ = watch.summary  # summarizes a fit that is over

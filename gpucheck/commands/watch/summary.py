@@ -8,7 +8,7 @@ from gpucheck.core.model.fit import FitSummary, GpuUse
 from gpucheck.core.model.wording import gib
 from gpucheck.core.reports import json
 from gpucheck.core.reports.shared.document import document
-from gpucheck.core.reports.shared.training import ALIKE
+from gpucheck.core.reports.shared.training import SIMILAR
 from gpucheck.core.reports.shared.words import plural, significant
 from gpucheck.core.system.write import OutputFile
 
@@ -39,7 +39,7 @@ def lines(summary: Summary) -> list[str]:
 
 
 def joined(first: Sequence[str], second: Sequence[str], last: object) -> list[str]:
-    """Return two lines of figures and a last one, without those that are empty."""
+    """Return two lines of figures and a last line, without empty ones."""
     texts = (" · ".join(first), " · ".join(second), str(last or ""))
     return [f"gpucheck: {text}" for text in texts if text]
 
@@ -56,7 +56,7 @@ def figures(summary: Summary) -> list[str]:
         parts.append(f"first step {seconds(summary.first_step_seconds)}")
     if summary.input_wait_share is not None:
         at_most = "" if summary.input_wait_exact else "at most "
-        parts.append(f"{at_most}{100 * summary.input_wait_share:.0f} % of each step waits for data")
+        parts.append(f"{at_most}{100 * summary.input_wait_share:.0f} % of each step is spent waiting for data")
     return parts
 
 
@@ -138,7 +138,7 @@ def _body(summary: Summary, texts: Sequence[str], more: str = "") -> str:
 def plot(epochs: Sequence[float]) -> str:
     """Return a bar per epoch as SVG, with an axis; its height is the epoch's time, from 0. "" if all take about the same time."""
     shown = list(epochs)[-BARS_MAX:]
-    if len(shown) < 2 or max(shown) <= ALIKE * min(shown):
+    if len(shown) < 2 or max(shown) <= SIMILAR * min(shown):
         return ""
     first, longest = len(epochs) - len(shown) + 1, max(shown) or 1.0
     step = WIDTH / len(shown)

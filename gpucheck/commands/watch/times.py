@@ -14,8 +14,8 @@ class Times:
         """Start the clock.
 
         Args:
-            wait: measures the wait for data.
-            clock: returns seconds.
+            wait: the measurement of the wait for data.
+            clock: a clock, in seconds.
         """
         self.wait, self._clock = wait, clock
         self.started = clock()
@@ -29,14 +29,14 @@ class Times:
         self._part: tuple[float, int, float | None] | None = None  # start of the steady steps: time, steps before, wait before
         self.epoch_steps, self.ended_steps = 0, 0  # steps that started, and that ended
         self._counted = 0  # steps of this epoch that are in ``steps``
-        self._last: tuple[int, int, float | None] | None = None  # total steps, those before the steady ones, samples
+        self._last: tuple[int, int, float | None] | None = None  # total steps, steps before the steady ones, samples
         self._ended = self.started
         self._mark: tuple[float, int, float | None, float | None] | None = None  # see ``mark``
         self._interrupted: float | None = None  # time of the last event of a fit that an exception ended
         self.in_epoch = False
 
     def epoch_begins(self) -> None:
-        """Record the begin of an epoch, which fetches its first batch."""
+        """Record the beginning of an epoch, which fetches its first batch."""
         self._epoch_started, self.epoch_steps, self.ended_steps, self._part = self._clock(), 0, 0, None
         self._counted, self._last, self._mark, self.in_epoch = 0, None, None, True
         if self._first_began is not None and self.wait.between_steps:
@@ -47,7 +47,7 @@ class Times:
         """Record that steps begin, in the training thread.
 
         Args:
-            first: the number of the first in its epoch, from 0.
+            first: the number of the first step in its epoch, from 0.
             count: number of steps in this call.
         """
         self.wait.begin()
@@ -110,7 +110,7 @@ class Times:
             self._mark = self._ended, self.ended_steps, self.wait.seconds(), samples
 
     def interrupt(self) -> None:
-        """Record that an exception ended the fit: the steady steps count until the last mark, the others until the last end."""
+        """Record that an exception ended the fit: steady steps are counted until the last mark, others until the last end."""
         self.wait.traced()
         self.wait.pause()
         self._interrupted = max(self._ended, self._epoch_started)
@@ -122,7 +122,7 @@ class Times:
                 self._part_ends(ended, total, now, samples)
 
     def _add_steady(self, sign: int, total: int) -> None:
-        """Add (1) or take back (-1) the last steady steps and their samples, if the epoch has this total of steps."""
+        """Add (1) or subtract (-1) the last steady steps and their samples, if the epoch has this total of steps."""
         assert self._last is not None  # noqa: S101 - the callers have set it
         _, before, samples = self._last
         self.steady_steps += sign * (total - before)

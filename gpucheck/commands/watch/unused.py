@@ -1,4 +1,4 @@
-"""Find out with ``gpucheck --quick``, in a child process, why a training runs on the CPU of a machine with GPUs."""
+"""Determine with ``gpucheck --quick``, in a child process, why a training runs on the CPU of a machine with GPUs."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from gpucheck.commands.watch.judge import Event
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model.wording import short
 
-CHECK_SECONDS = 60.0  # limit of a quick check beside a training that keeps all processors busy
+CHECK_SECONDS = 60.0  # limit of a quick check during a training that keeps all processors busy
 
 
 class Devices(NamedTuple):
@@ -29,8 +29,8 @@ def devices(tensorflow: Any, model: Any) -> Devices:
 
 
 def unlisted(tensorflow: Any, strategy: Any) -> Event | None:
-    """Return the event for a strategy on devices that TensorFlow does not list, with which the first step may never end."""
-    if type(strategy).__name__ != "MirroredStrategy":  # others may use devices of other hosts
+    """Return the event for a strategy on devices that TensorFlow does not list, so its first step may never end."""
+    if type(strategy).__name__ != "MirroredStrategy":  # other strategies may use devices of other hosts
         return None
     there = {device.name.rpartition("device:")[2] for device in tensorflow.config.list_logical_devices()}
     named = [name.rpartition("device:")[2] for name in strategy.extended.worker_devices]
@@ -39,7 +39,7 @@ def unlisted(tensorflow: Any, strategy: Any) -> Event | None:
         return None
     return Event(
         "replica-count-mismatch",
-        f"the strategy names {', '.join(missing)}, which TensorFlow does not list, so the first step may never end:"
+        f"the strategy uses {', '.join(missing)}, which TensorFlow does not list, so the first step may never end:"
         " build it without a list of devices, tf.distribute.MirroredStrategy()",
     )
 
@@ -63,9 +63,7 @@ def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
         )
     code, summary, command = _cause(host)
     if code is None:
-        return Event(
-            "gpus-not-listed", f"training on the CPU; {unused}: TensorFlow lists none. Type in its environment: gpucheck"
-        )
+        return Event("gpus-not-listed", f"training on the CPU; {unused}: TensorFlow lists none. Run in its environment: gpucheck")
     return Event(code, f"training on the CPU; {unused}: {short(summary)}", command)
 
 

@@ -1,7 +1,7 @@
 """Measure how long the steps of a fit wait for their data.
 
 On TensorFlow, Keras fetches a batch inside the compiled step, so a callback can't see the fetch. While Keras traces the step, the
-operation that fetches is put between two time stamps, whose difference is added to a counter: a few microseconds per step. On
+operation that fetches is placed between two timestamps, whose difference is added to a counter: a few microseconds per step. On
 other backends Keras fetches between two steps, and the callbacks themselves show it.
 """
 
@@ -20,24 +20,24 @@ COMPILED_BEFORE = (
     " again before this one"
 )
 REMOTE = "the steps run on another machine"
-UNKNOWN_RELEASE = "this release of TensorFlow fetches data in another way"
+UNKNOWN_RELEASE = "this release of TensorFlow fetches data in a different way"
 
 
 class GapWait:
-    """The time from the end of a step to the begin of the next, in which Keras on JAX and PyTorch fetches."""
+    """The time from the end of a step to the beginning of the next, in which Keras on JAX and PyTorch fetches."""
 
     why_unmeasured = ""  # why ``seconds`` may be None or unchanged
-    between_steps = True  # whether the data is fetched between the steps, also for the first step of an epoch
+    between_steps = True  # whether the data is fetched between the steps, including before the first step of an epoch
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock, self._seconds = clock, 0.0
         self._ended: float | None = None
 
     def trace(self) -> None:
-        """Nothing to prepare."""
+        """Do nothing: there is nothing to prepare."""
 
     def traced(self) -> None:
-        """Nothing to restore."""
+        """Do nothing: there is nothing to restore."""
 
     def begin(self) -> None:
         """Record that a step begins with its data."""
@@ -45,7 +45,7 @@ class GapWait:
             self._seconds += max(0.0, self._clock() - self._ended)
 
     def end(self) -> None:
-        """Record the end of a step, or of what came before the first: a step follows as soon as its data is ready."""
+        """Record the end of a step, or of the work before the first one: a step follows as soon as its data is ready."""
         self._ended = self._clock()
 
     def pause(self) -> None:
@@ -63,7 +63,7 @@ class Unmeasured(GapWait):
     between_steps = False
 
     def __init__(self, why: str) -> None:
-        """``why``: the reason."""
+        """Set the reason."""
         super().__init__()
         self.why_unmeasured = why
 
@@ -73,7 +73,7 @@ class Unmeasured(GapWait):
 
 
 class TensorFlowWait(GapWait):
-    """The time of the fetches inside the compiled step; fetches of several replicas at the same time count once."""
+    """The time of the fetches inside the compiled step; simultaneous fetches of several replicas are counted once."""
 
     between_steps = False
     why_unmeasured = COMPILED_BEFORE
@@ -98,7 +98,7 @@ class TensorFlowWait(GapWait):
                 self._counters[name] = handle
 
     def trace(self) -> None:
-        """From now on, put time stamps around each traced fetch."""
+        """Put timestamps around each fetch that is traced from now on."""
         for module in filter(None, map(sys.modules.get, _MODULES)):
             for name in _FETCHES:
                 if original := getattr(module, name, None):
@@ -146,7 +146,7 @@ class TensorFlowWait(GapWait):
 
 
 def input_wait(backend: str, replicas: int) -> GapWait:
-    """Return the measurement of the wait for a backend of Keras; it does not import TensorFlow."""
+    """Return the measurement of the wait for a Keras backend, without importing TensorFlow."""
     if backend != "tensorflow":
         return GapWait()
     with contextlib.suppress(Exception):  # the operations have other names in other releases

@@ -10,13 +10,13 @@ import msgspec
 from gpucheck.commands.watch.summary import Summary, joined, length, seconds
 from gpucheck.core.cluster.ranks import rank_of_size
 from gpucheck.core.cluster.tf_config import TRAINING_JOBS, Parsed
-from gpucheck.core.reports.shared.training import ALIKE
+from gpucheck.core.reports.shared.training import SIMILAR
 from gpucheck.core.reports.shared.words import plural, significant
 from gpucheck.core.system.read import INVALID_JSON, whole
 
 Path = os.PathLike[str]
 RANK = "{rank}"  # placeholder in a report's name, replaced by the worker's number
-COLLECT_SECONDS = 30.0  # workers that train in step end together, but a network file system may show a new file late
+COLLECT_SECONDS = 30.0  # synchronized workers end together, but a network file system may show a new file late
 POLL_SECONDS = 0.2
 PERCENT_POINTS = 10.0  # smaller differences are ignored
 SUMMARY_BYTES_MAX = 8 << 20  # about a million epochs
@@ -37,7 +37,7 @@ def worker(env: Mapping[str, str] = os.environ) -> Worker:
 
 
 def verified(report: str | Path, worker: Worker) -> str:
-    """Return the path of a worker's report. Raises ValueError if it can't be written, before hours of training."""
+    """Return the path of a worker's report. Raises ValueError if it can't be written, before hours of training are wasted."""
     report = os.fspath(report)
     if not report.endswith((".json", ".md", ".html")):
         raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
@@ -89,7 +89,7 @@ def together(summaries: Mapping[int, Summary], count: int) -> list[str]:
     if steps:
         parts.append(f"a step takes {_range(steps, seconds)}")
     if missing := sorted(set(range(count)) - set(summaries)):
-        parts.append(f"no summary of worker {', '.join(map(str, missing))}: the figures are without it")
+        parts.append(f"no summary of worker {', '.join(map(str, missing))}, which the figures exclude")
     more = [f"waiting for data: {_range(waits, _percent, PERCENT_POINTS)}"] if waits else []
     more += [f"GPUs busy: {_range(busy, _percent, PERCENT_POINTS)}"] if busy else []
     slowest = _slowest(steps, waits)
@@ -98,7 +98,7 @@ def together(summaries: Mapping[int, Summary], count: int) -> list[str]:
 
 
 def _slowest(steps: Mapping[int, float], waits: Mapping[int, float]) -> int | None:
-    """Return the worker with the longest steps, or, if all take the same time, the longest wait for data; None: no difference."""
+    """Return the worker with the longest steps, or, if all take equally long, the longest wait for data; None: no difference."""
     for values, tolerance in ((steps, 0.0), (waits, PERCENT_POINTS)):
         if values and not _equal(values, tolerance):
             return max(values, key=lambda number: values[number])
@@ -107,7 +107,7 @@ def _slowest(steps: Mapping[int, float], waits: Mapping[int, float]) -> int | No
 
 def _equal(values: Mapping[int, float], tolerance: float) -> bool:
     minimum, maximum = min(values.values()), max(values.values())
-    return maximum <= max(ALIKE * minimum, minimum + tolerance)
+    return maximum <= max(SIMILAR * minimum, minimum + tolerance)
 
 
 def _range(values: Mapping[int, float], to_text: Callable[[float], str], tolerance: float = 0.0) -> str:

@@ -17,7 +17,7 @@ GIB = 1 << 30
 
 
 def gpu_count(machine: Machine) -> Iterator[Item]:
-    """How many GPUs this process can use."""
+    """Yield how many GPUs this process can use."""
     wanted, promised = machine.expected.gpu.count, machine.request.promised
     if promised is not None:
         yield _scheduled(machine, promised)
@@ -31,7 +31,7 @@ def gpu_count(machine: Machine) -> Iterator[Item]:
 def _scheduled(machine: Machine, promised: PromisedGpus) -> Item:
     """Whether the node has as many GPUs as its scheduler allocates. More is not a fault: a site may reserve one."""
     if promised.count is None:
-        return Item("number of GPUs", "what the scheduler hands out", promised.source, None)
+        return Item("number of GPUs", "what the scheduler allocates", promised.source, None)
     gpus, driver = machine.get(Gpus), machine.get(Driver)
     wanted = f"at least {promised.count} ({promised.source})"
     refused = driver is not None and driver.status == "failed" and driver.result not in WITHOUT_GPU
@@ -46,7 +46,7 @@ def _scheduled(machine: Machine, promised: PromisedGpus) -> Item:
 
 
 def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:
-    """How many GPUs this process can use (None: could not be observed), and the evidence."""
+    """Return how many GPUs this process can use (None: could not be observed), and the evidence."""
     cuda, gpus = machine.get(Cuda), machine.get(Gpus)
     if cuda is not None and cuda.device_count is not None:
         return cuda.device_count, saw(cuda, "device_count")
@@ -58,7 +58,7 @@ def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:
 
 
 def gpu_models(machine: Machine) -> Iterator[Item]:
-    """Name, memory and compute capability of every GPU; nothing without a GPU, which ``gpu_count`` reports."""
+    """Yield name, memory and compute capability of every GPU; nothing without a GPU, which ``gpu_count`` reports."""
     wanted, gpus, cuda = machine.expected.gpu, machine.get(Gpus), machine.get(Cuda)
     if not wanted.names and wanted.memory_gib is None and wanted.compute_capability is None:
         return
@@ -66,7 +66,7 @@ def gpu_models(machine: Machine) -> Iterator[Item]:
     field = "gpus" if source is gpus else "devices"
     if source is None or not items:
         if usable_gpus(machine)[0] != 0:
-            yield Item("GPUs", "of a certain kind", machine.why_not(Gpus), None)
+            yield Item("GPUs", "a specific model", machine.why_not(Gpus), None)
         return
     for place, gpu in enumerate(items):
         label = f"GPU {getattr(gpu, 'index', getattr(gpu, 'ordinal', place))}"

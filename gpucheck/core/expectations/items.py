@@ -24,27 +24,27 @@ class Machine:
     """The facts that expectations are compared with, and why one is missing."""
 
     def __init__(self, request: Request, *facts: Fact | None) -> None:
-        """``request`` has the expectations; a fact that is None was not observed."""
+        """Keep the request, which has the expectations, and the facts; a fact that is None was not observed."""
         self.request = request
         self._facts = {type(fact): fact for fact in facts}
 
     @classmethod
     def of(cls, report: Report) -> "Machine":
-        """The machine of a report."""
+        """Return the machine of a report."""
         return cls(report.fact(Request) or Request(), *report.facts.values())
 
     def get(self, kind: type[FactType]) -> FactType | None:
-        """The fact of that type, if there is one."""
+        """Return the fact of that type, if there is one."""
         fact = self._facts.get(kind)
         return fact if isinstance(fact, kind) else None
 
     def why_not(self, kind: type[Fact]) -> str:
-        """Why there is no fact of that type."""
+        """Return why there is no fact of that type."""
         if kind in (TensorFlow, Keras, Training) and self.request.level < Level.DEFAULT:
             return "not checked with --quick"
         if kind is Training and not self.request.smoke:
             return "not checked with --no-smoke"
-        return f"the probe {probe_of(kind)} gave no answer"
+        return f"the probe {probe_of(kind)} returned no result"
 
     @property
     def expected(self) -> Expectations:

@@ -17,10 +17,10 @@ from gpucheck.core.probes.environment import KNOWN
 __all__ = ("Contradiction", "Problem", "baseline", "convert", "merge", "parse")
 _LISTED = "; `gpucheck rules` lists them"
 FIT_IS_COMPARED = (
-    'which `gpucheck compare` compares with the summary of a training (Watch(report="fit.json")), and not with a machine'
+    'which `gpucheck compare` compares with the summary of a training (Watch(report="fit.json")), not with a machine'
 )
-LARGEST_BYTES = 1 << 22  # of a file of expectations
-ProblemAt = Callable[[Path, str], Problem]  # what is wrong, and its place in the table
+LARGEST_BYTES = 1 << 22  # maximum size of an expectations file
+ProblemAt = Callable[[Path, str], Problem]  # from the place in the table, and what is wrong
 Part = TypeVar("Part", bound=msgspec.Struct)
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 
@@ -33,7 +33,7 @@ def parse(text: str, name: str) -> Expectations:
     """Read an expectations file.
 
     Args:
-        text: the file's.
+        text: the file's text.
         name: the file's name in messages.
 
     Raises:
@@ -44,7 +44,7 @@ def parse(text: str, name: str) -> Expectations:
     if not (_of_machine(expected) or expected.allowed_warnings or expected.mute):
         if expected.fit != FitExpectations():
             raise Problem(f"{name}: only [fit], {FIT_IS_COMPARED}")
-        raise Problem(f"{name}: a file that expects nothing is not a baseline; `gpucheck snapshot` writes one")
+        raise Problem(f"{name}: a file without expectations is not a baseline; `gpucheck snapshot` writes one")
     return expected
 
 
@@ -56,12 +56,12 @@ def baseline(text: str, name: str) -> Expectations:
     """
     expected = parse(text, name)
     if not _of_machine(expected):
-        raise Problem(f"{name}: only mutes or allowed warnings: a file that expects nothing of a machine is not a baseline")
+        raise Problem(f"{name}: only mutes or allowed warnings: a file without expectations of a machine is not a baseline")
     return expected
 
 
 def _of_machine(expected: Expectations) -> bool:
-    """Whether a machine can fail to meet it."""
+    """Whether a machine can fail to meet these expectations."""
     gpu, versions, training = (msgspec.structs.asdict(part) for part in (expected.gpu, expected.versions, expected.training))
     speeds = training.pop("min_samples_per_second").values()
     return (
@@ -91,7 +91,7 @@ def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
 
 
 def _problem(text: str, name: str, at: Path, path: Path, words: str) -> Problem:
-    """An error at a path below ``at``, with its line and key; other arguments as for ``convert``."""
+    """Return an error at a path below ``at``, with its line and key; other arguments as for ``convert``."""
     line = toml.line(text, (*at, *path))
     dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     return Problem(f"{name}{f':{line}' if line else ''}: {f'{dotted}: ' if dotted else ''}{words}")
@@ -99,9 +99,9 @@ def _problem(text: str, name: str, at: Path, path: Path, words: str) -> Problem:
 
 def _check_version(version: Any, problem_at: ProblemAt) -> None:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise problem_at(("schema_version",), f"expected a whole number from 1 on, not {version!r}")
+        raise problem_at(("schema_version",), f"expected a whole number of 1 or more, not {version!r}")
     if version > FORMAT_VERSION:
-        words = f"{version} is newer than {FORMAT_VERSION}, the latest that this gpucheck reads: use a newer gpucheck"
+        words = f"{version} is newer than {FORMAT_VERSION}, the latest that this gpucheck supports: upgrade gpucheck"
         raise problem_at(("schema_version",), words)
 
 
@@ -142,13 +142,13 @@ def _invalid_environment(environment: dict[str, str | bool]) -> Iterable[tuple[P
         if name not in KNOWN:
             yield ("environment", name), f"gpucheck does not read this variable{did_you_mean(name, KNOWN)}"
         elif wanted is True:
-            yield ("environment", name), "expected its value as a string, or false: not set"
+            yield ("environment", name), "expected its value as a string, or false for a variable that is not set"
 
 
 def _invalid_limits(fit: FitExpectations) -> Iterable[tuple[Path, str]]:
     for name, limit in msgspec.structs.asdict(fit).items():
         if isinstance(limit, float) and not 0 <= limit < 1e15:
-            yield ("fit", name), "expected a number from 0 on"
+            yield ("fit", name), "expected a number of 0 or more"
 
 
 def _invalid(expected: Expectations) -> Iterable[tuple[Path, str]]:
@@ -210,7 +210,7 @@ def _is_specifier(text: str) -> bool:
 
 
 def _path(dotted: str) -> Path:
-    """msgspec's ".gpu.count", ".mute[0].until" or ".names[...]" as a path."""
+    """Convert msgspec's ".gpu.count", ".mute[0].until" or ".names[...]" to a path."""
     parts = re.findall(r"\[(\d+)\]|\.([^.\[]+)", dotted)
     return tuple(int(number) if number else name for number, name in parts)
 

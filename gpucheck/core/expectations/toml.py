@@ -1,4 +1,4 @@
-"""The TOML that expectations need: reading with line numbers, and writing of strings, numbers and tables."""
+"""The TOML that expectations need: reading with line numbers, and writing strings, numbers and tables."""
 
 import importlib
 import re
@@ -9,14 +9,14 @@ Path = tuple[str | int, ...]
 
 
 class Problem(ValueError):
-    """A file that can't be used; the message says where and why, in one line."""
+    """A file that can't be used; the message says where and why, on one line."""
 
 
 def load(text: str, name: str) -> dict[str, Any]:
     """Parse a document.
 
     Raises:
-        Problem: with the name and, if the parser reports it, the line.
+        Problem: the text is not TOML; with the name and, if the parser reports it, the line.
     """
     parser = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
@@ -29,7 +29,7 @@ def load(text: str, name: str) -> dict[str, Any]:
 
 
 def line(text: str, path: Path) -> int | None:
-    """Line (from 1) of a path; for a key of an inline table, the line of the table."""
+    """Return the line (from 1) of a path; for a key of an inline table, the line of the table."""
     best, at = 0, None
     for number, place in _places(text):
         common = 0
@@ -48,7 +48,7 @@ _VALUE = re.compile(r'''"""|\'\'\'|"(?:[^"\\]|\\.)*"|'[^']*'|\#.*|[\[\]{}]''')
 
 
 def _places(text: str) -> list[tuple[int, Path]]:
-    """Every table header and assignment with its line and full path; the content of multi-line values is skipped."""
+    """Return every table header and assignment with its line and full path; the content of multi-line values is skipped."""
     places: list[tuple[int, Path]] = []
     table: Path = ()
     counts: dict[Path, int] = {}  # arrays of tables
@@ -107,12 +107,12 @@ def _after(row: str, start: int, depth: int, quote: str) -> tuple[int, str]:
 
 
 def key(name: str) -> str:
-    """A key, quoted if necessary."""
+    """Return a key, quoted if necessary."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else string(name)
 
 
 def string(text: str) -> str:
-    """A basic string: printable text unchanged, everything else escaped (TOML 1.0, "String")."""
+    """Return a basic string: printable text unchanged, everything else escaped (TOML 1.0, "String")."""
     short = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
     body = (
         short.get(letter)
@@ -123,7 +123,7 @@ def string(text: str) -> str:
 
 
 def value(plain: Any) -> str:
-    """A string, boolean, number, or a list or inline table of these.
+    """Return a string, boolean, number, or a list or inline table of these.
 
     Raises:
         TypeError: for anything else.

@@ -8,7 +8,7 @@ from gpucheck.core.probes.training import Training
 
 
 def training(machine: Machine) -> Iterator[Item]:
-    """Strategies that must pass, speeds and first steps."""
+    """Yield strategies that must pass, speeds and first steps."""
     if machine.request.level is Level.NODE:
         return
     wanted, fact = machine.expected.training, machine.get(Training)
@@ -62,17 +62,17 @@ def _cite(fact: Training | None, place: int, field: str) -> tuple[Evidence, ...]
 
 
 def is_default_compilation(run: TrainingRun) -> bool:
-    """Whether it was compiled as its backend does by default."""
+    """Whether a run was compiled in its backend's default way."""
     return run.compiled == (run.backend == "jax")
 
 
 def _measured(fact: Training | None) -> list[tuple[int, TrainingRun]]:
-    """The runs whose speed and first step are compared."""
+    """Return the runs whose speed and first step are compared."""
     return [(place, run) for place, run in _planned(fact) if run.status != "skipped" and is_default_compilation(run)]
 
 
 def _planned(fact: Training | None) -> list[tuple[int, TrainingRun]]:
-    """All runs except those that only diagnose the failure of another."""
+    """Return all runs except those that only diagnose the failure of another."""
     return [(place, run) for place, run in enumerate(fact.runs if fact is not None else ()) if run.cross_device is None]
 
 

@@ -20,7 +20,7 @@ ABSENT = "absent"  # not installed: the expectation is not met
 
 
 def version(machine: Machine) -> Iterator[Item]:
-    """Installed versions."""
+    """Yield installed versions."""
     wanted = machine.expected.versions
     for name, (what, look) in _VERSIONS.items():
         specifier = getattr(wanted, name)
@@ -104,12 +104,12 @@ _VERSIONS: dict[str, tuple[str, Callable[[Machine], Version]]] = {
 
 
 def versions_seen(machine: Machine) -> dict[str, str | None]:
-    """Every version by its name in the file: None if unknown, ``ABSENT`` if not installed."""
+    """Return every version by its name in the file: None if unknown, ``ABSENT`` if not installed."""
     return {name: look(machine)[0] for name, (_, look) in _VERSIONS.items()}
 
 
 def environment(machine: Machine) -> Iterator[Item]:
-    """Variables that must have a value, or be unset. A node has many environments, so `gpucheck node` checks none."""
+    """Yield variables that must have a value, or be unset. A node has many environments, so `gpucheck node` checks none."""
     fact = machine.get(Environment)
     for name, wanted in machine.expected.environment.items() if machine.request.level is not Level.NODE else ():
         expected = f'"{wanted}"' if isinstance(wanted, str) else UNSET

@@ -24,7 +24,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
-    """The limit of the speed, and a remedy."""
+    """What limits the speed, and a remedy."""
 
     text: str  # sentences
     code: str | None = None  # diagnosis; None: no fault
@@ -38,7 +38,7 @@ class FitSummary(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one fit; None: unknown."""
 
     seconds: float  # time of the whole fit
-    epochs: int  # finished ones
+    epochs: int  # finished epochs
     steps: int
     interrupted: str | None = None  # where an exception ended the fit: "in epoch 3", "after epoch 3"
     epoch_seconds: tuple[float, ...] = ()  # time of each epoch, including validation

@@ -36,7 +36,7 @@ class Training(Fact, frozen=True, kw_only=True):
     runs: tuple[TrainingRun, ...] = ()
     experiments: tuple[Experiment, ...] = ()  # with --full: experiments after the jobs
     checksums: Checksums | None = None  # of computations that were repeated on each device; None: not reached
-    skipped: str | None = None  # why nothing was to be trained: "TensorFlow lists no GPU, although CUDA has one"
+    skipped: str | None = None  # why nothing was to be trained: "TensorFlow lists no GPU, although CUDA detects one"
     ending: str | None = None  # how the child ended if it did not finish: "timed out", "killed by SIGSEGV"
     stage: str | None = None  # the stage it was in at that time
     # If SIGKILL ended the child: processes that the OOM killer ended in the meantime. None: not counted.

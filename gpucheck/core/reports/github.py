@@ -1,7 +1,7 @@
 """Workflow commands of GitHub Actions: each root cause becomes an annotation. ``summary`` is for $GITHUB_STEP_SUMMARY.
 
 Source: docs.github.com, "Workflow commands for GitHub Actions". Only 10 annotations of a type are kept per step, so the most
-severe come first and the rest are counted in the last. Every line is one escaped command: text from the machine (a GPU's name, a
+severe come first and the last one counts the rest. Every line is one escaped command: text from the machine (a GPU's name, a
 log line) can't start another command.
 """
 

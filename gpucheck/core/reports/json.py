@@ -9,7 +9,7 @@ def render(report: msgspec.Struct) -> str:
     """Render indented JSON with a final newline. Numbers that are not finite become null; text is valid Unicode."""
     try:
         data = msgspec.json.encode(report)
-    except (UnicodeEncodeError, OverflowError):  # a file name that is not UTF-8, an integer of more than 64 bits
+    except (UnicodeEncodeError, OverflowError):  # a file name that is not UTF-8, an integer above 64 bits
         data = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
     return msgspec.json.format(data, indent=2).decode() + "\n"
 

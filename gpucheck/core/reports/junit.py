@@ -1,6 +1,6 @@
-"""JUnit XML for CI servers: a case per rule and per training run, and one for what could not be checked.
+"""JUnit XML for CI servers: one case per rule and training run, and one for what could not be checked.
 
-A failure is a finding or a failed training run, an error a missing result; skipped never counts as passed. Fleets
+A failure is a finding or a failed training run; an error is a missing result. A skipped case is never reported as passed. Fleets
 and lint runs write theirs with ``document``. Elements and attributes are those of Jenkins' and pytest's schemas (junit-10.xsd).
 """
 
@@ -77,7 +77,7 @@ def _rules(report: Report) -> Iterator[Case]:
         elif outcome.status is Status.SKIPPED:
             yield case._replace(problem=Problem("skipped", "skipped", outcome.reason or "no reason given"))
         elif outcome.status is not Status.CLEAR:
-            why = f"the rule gave no answer: {outcome.reason or outcome.status.value}"
+            why = f"the rule returned no result: {outcome.reason or outcome.status.value}"
             yield case._replace(problem=Problem("error", outcome.status.value, why))
         else:
             yield case
@@ -106,7 +106,7 @@ def _training(report: Report) -> Iterator[Case]:
 
 
 def _run(report: Report) -> Case:
-    """Return the case for what could not be checked, without which such a run would be all green."""
+    """Return the case for what could not be checked; without it, such a run would look all green."""
     why = report.unknown_because
     problem = Problem("error", "unknown", why[0], "\n".join(why)) if why else None
     return Case("gpucheck.run", "everything was checked", problem, seconds=report.seconds)

@@ -26,12 +26,12 @@ MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # exc
 
 
 def title(report: Report) -> str:
-    """The heading: the verdict, and the root cause's code if there is one."""
+    """Return the heading: the verdict, and the root cause's code if there is one."""
     return " ".join(filter(None, ("gpucheck:", report.verdict.value, root_code(report))))
 
 
 def render(report: Report, *, facts: bool = True) -> str:
-    """Render Markdown; ``facts``: with the facts as JSON, as far as they fit into an issue."""
+    """Render Markdown; ``facts``: include as many facts, as JSON, as fit into an issue."""
     lines = [f"# {title(report)}", ""]
     if report.verdict is Verdict.UNKNOWN or not roots(report):
         lines += [escape(headline(report)), ""]
@@ -145,7 +145,7 @@ def _facts(report: Report, room: int) -> str:
         else:
             parts.append(part)
             room -= len(part)
-    more = f"\nLeft out, being too long: {', '.join(map(escape, left_out))}. `--format json` has them.\n" if left_out else ""
+    more = f"\nOmitted because too long: {', '.join(map(escape, left_out))}. `--format json` has them.\n" if left_out else ""
     return "\n## Facts\n\n" + "".join(parts) + more
 
 

@@ -17,7 +17,7 @@ FIRST_BYTES, PERFORMANCE_BYTES = 400, 1600
 
 
 def render(report: Report) -> str:
-    """``GPUCHECK CRITICAL - gpu-lost: text | 'label'=value...``, then one line per further finding and per command."""
+    """Render ``GPUCHECK CRITICAL - gpu-lost: text | 'label'=value...``, then one line per further finding and per command."""
     code = f"{root_code(report)}: " if root_code(report) else ""
     first = cut(_text(f"GPUCHECK {STATES[report.effective_verdict]} - {code}{headline(report)}"), FIRST_BYTES)
     performance = ""
@@ -28,7 +28,7 @@ def render(report: Report) -> str:
 
 
 def _long(report: Report) -> list[str]:
-    lines = [f"no answer: {reason}" for reason in report.unknown_because]
+    lines = [f"no verdict: {reason}" for reason in report.unknown_because]
     for root in roots(report):
         lines.append(f"{root.severity.value} {root.code}: {root.summary}")
         lines += [f"do: {step}" for step in first_steps(root)]
@@ -37,7 +37,7 @@ def _long(report: Report) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Replace bars, which start performance data, also in the long text."""
+    """Replace bars, which start performance data even in the long text."""
     return line(text).replace("|", "¦")
 
 

@@ -12,12 +12,12 @@ LIMIT_BYTES = 80
 
 
 def render(report: Report) -> str:
-    """At most 80 bytes of UTF-8, the newline included: "FAIL gpu-lost: GPU 3 has fallen off the bus. [power-cycle]\\n"."""
+    """Render at most 80 bytes of UTF-8 with the newline: "FAIL gpu-lost: GPU 3 has fallen off the bus. [power-cycle]\\n"."""
     return one_line(report, report.verdict.value.upper(), LIMIT_BYTES)
 
 
 def one_line(report: Report, begin: str, limit: int) -> str:
-    """Return at most ``limit`` bytes, the newline included: the begin, the first root cause's code, and the headline.
+    """Return at most ``limit`` bytes, including the newline: ``begin``, the first root cause's code, and the headline.
 
     It ends with the action that the cause requires before a new job may start: "[reset-gpu]".
     """

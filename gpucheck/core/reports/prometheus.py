@@ -26,7 +26,7 @@ GPU_GAUGES = {  # field of a GPU's fact -> description; the metric has the field
     "power_watts": "Power the GPU draws",
     "power_limit_watts": "Power limit in force",
     "utilization_percent": "Share of time in which a kernel ran",
-    "clock_event_reasons": "Why the clock is reduced: NVML's bit mask",
+    "clock_event_reasons": "Why the clock is reduced, as NVML's bit mask",
     "pcie_generation": "Current PCIe generation of the link, which drops while the GPU is idle",
     "pcie_generation_max": "Maximum PCIe generation of the GPU in its slot",
     "pcie_width": "Current PCIe lanes",
@@ -43,7 +43,7 @@ TRAINING_GAUGES = {  # field of a training run -> description
     "step_seconds": "Median duration of the steps after the first",
     "first_step_seconds": "Duration of the first step, compilation included",
     "peak_memory_bytes": "Peak device memory as TensorFlow counts it",
-    "trained_with": "Other devices that trained at the same time, each under the others' load",
+    "trained_with": "Number of other devices that trained at the same time, which lowers the rates",
 }
 
 
@@ -79,7 +79,7 @@ def _findings(report: Report) -> Iterator[Gauge]:
     of_process = OF_PROCESS if (report.fact(Request) or Request()).level is Level.NODE else ()  # not about the node
     yield Gauge(
         "finding",
-        "1 for each diagnosis found, 0 where it does not count for the verdict; root is false where another one explains it",
+        "1 for each diagnosis found, 0 if it does not affect the verdict; root is false if another one explains it",
         [
             (
                 {
@@ -170,7 +170,7 @@ def _timestamp(text: str) -> float | None:
 
 
 def exposition(gauges: Iterable[Gauge]) -> str:
-    """The text of all metrics, in their order."""
+    """Return the text of all metrics, in their order."""
     return "".join(f"{each}\n" for gauge in gauges for each in _lines(gauge))
 
 

@@ -1,4 +1,4 @@
-"""The report for a terminal: what is wrong and what to type, or what was proved. Everything else only on request."""
+"""The report for a terminal: what is wrong and what to run, or what was verified. Everything else only on request."""
 
 import re
 
@@ -6,7 +6,7 @@ from gpucheck.core.model import Diagnosis, Fix, Level, Report, Request, Severity
 from gpucheck.core.reports.shared.areas import Area, areas
 from gpucheck.core.reports.shared.evidence import evidence
 from gpucheck.core.reports.shared.findings import followers, gaps, muted, roots, ruled_out, unchecked, why_no_result
-from gpucheck.core.reports.shared.headline import proved
+from gpucheck.core.reports.shared.headline import verified
 from gpucheck.core.reports.shared.machine import versions
 from gpucheck.core.reports.shared.terminal_text import Part, TerminalText
 from gpucheck.core.reports.shared.words import duration, plural
@@ -14,9 +14,9 @@ from gpucheck.core.reports.shared.words import duration, plural
 NOT_CHECKED = "not checked"
 _SETS = r"(?s).*\b(?:export|unset) "  # a command that changes the current shell
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
-LABEL, TEXT = 4, 10  # columns of "saw", "do", "more" and of the text behind them
+LABEL, TEXT = 4, 10  # columns of "saw", "do", "more" and of the text after them
 SHORT_EVIDENCE, SHORT_FIXES, SHORT_AFFECTS = 3, 3, 8  # one cause fits on 24 lines of 80 columns
-REPEATED = r"(?:PCI )?(.+) (?:name|address): \1"  # a thing is named by it already
+REPEATED = r"(?:PCI )?(.+) (?:name|address): \1"  # the object's label already shows the value
 
 
 def render(
@@ -29,10 +29,10 @@ def render(
         width: terminal cells per line.
         color: whether to use escape codes.
         ascii: whether to use only ASCII.
-        verbose: with every cause that was not checked, and every probe; also with experiments and hardware paths, which
-            are always printed after ``--full`` and ``--soak``.
+        verbose: whether to add every cause that was not checked, every probe, experiments and hardware paths; the last two are
+            always printed after ``--full`` and ``--soak``.
         again: the command to check again; None: not printed.
-        following: the command to type next after a pass; None: not printed.
+        following: the command to run next after a pass; None: not printed.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
     tool, *others = versions(report)
@@ -110,7 +110,7 @@ def _finding(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, 
     if root.muted:
         _labelled(out, "muted", root.muted)
     elif root.mute_expired:
-        _labelled(out, "muted", f"{root.mute_expired}, which is over: it counts again")
+        _labelled(out, "muted", f"{root.mute_expired}, which has expired: it affects the verdict again")
     if not all(name in root.summary for name in root.affects):
         limit = len(root.affects) if verbose else SHORT_AFFECTS
         more = f", … ({len(root.affects)} in all)" if len(root.affects) > limit else ""
@@ -127,7 +127,7 @@ def _fixes(out: TerminalText, fixes: tuple[Fix, ...], verbose: bool) -> None:
     for number, fix in enumerate(fixes):
         text = fix.text.rstrip().removesuffix("." if fix.command else "").removesuffix(":")
         label = "look" if fix.kind == "look" else "or" if number else "do"
-        if label == "or" and text.startswith("Or "):  # which the label says
+        if label == "or" and text.startswith("Or "):  # the label says it
             text = text[3:4].upper() + text[4:]
         _labelled(out, label, text + (":" if fix.command else ""))
         if fix.command:
@@ -149,7 +149,7 @@ def _followers(out: TerminalText, follow: list[Diagnosis], verbose: bool) -> Non
 
 
 def _evidence(out: TerminalText, root: Diagnosis, report: Report, verbose: bool) -> None:
-    named = [item for item in root.evidence if item.field.rpartition(".")[2] != "soname"]  # it names the others anyway
+    named = [item for item in root.evidence if item.field.rpartition(".")[2] != "soname"]  # it lists the others anyway
     every = dict.fromkeys(evidence(item, report, verbose) for item in named or root.evidence)
     lines = [line for line in every if verbose or not re.fullmatch(REPEATED, line)] or list(every)
     limit = len(lines) if verbose or len(lines) <= SHORT_EVIDENCE else SHORT_EVIDENCE - 1
@@ -192,7 +192,7 @@ def _conclusion(out: TerminalText, report: Report, verbose: bool) -> None:
     elif report.verdict is Verdict.WARN and report.exit_code:
         out.add(("Failed: with --strict, warnings are faults.", "fail"))
     elif report.verdict is not Verdict.FAIL:
-        out.add((proved(report), "ok" if report.verdict is Verdict.PASS else "warn"))
+        out.add((verified(report), "ok" if report.verdict is Verdict.PASS else "warn"))
     elif verbose and report.unknown_because:
         for reason in report.unknown_because:
             out.add(reason, indent=2, label=("–", "quiet"), hang=4)

@@ -14,7 +14,7 @@ MOST_EVIDENCE, LINE_BYTES = 3, 1024
 
 
 def render(report: Report) -> str:
-    """At most 4096 bytes of UTF-8, most severe first."""
+    """Render at most 4096 bytes of UTF-8, most severe first."""
     no_cause = report.verdict is Verdict.UNKNOWN or not roots(report)
     lines = [f"{report.verdict.value.upper()}: {headline(report)}"] if no_cause else []
     for root in roots(report):

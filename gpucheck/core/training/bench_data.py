@@ -18,7 +18,7 @@ def load(keras: Any, source: str) -> tuple[Any, Any] | None:
     """Return images and labels of "cifar10" or an .npz file; None for "synthetic", which is generated batch by batch.
 
     Raises:
-        Unusable: the file does not contain training data of the expected form.
+        Unusable: the file does not contain training data in the expected format.
     """
     if source == "synthetic":
         return None
@@ -44,7 +44,7 @@ def load(keras: Any, source: str) -> tuple[Any, Any] | None:
 
 
 def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
-    """Return the arrays in the form that the network takes: x (n, 32, 32, 3), y (n,) with classes 0 to 9.
+    """Return the arrays in the shape that the network expects: x (n, 32, 32, 3), y (n,) with classes 0 to 9.
 
     Raises:
         Unusable: the shape, type or range differs.
@@ -92,7 +92,7 @@ def held_out(tf: Any, arrays: tuple[Any, Any], global_batch: int) -> tuple[Any, 
 
 
 def pipeline(tf: Any, arrays: tuple[Any, Any] | None, global_batch: int) -> Any:
-    """Return endless batches from a pipeline as TensorFlow's guide recommends: map, batch, prefetch."""
+    """Return endless batches from a pipeline that TensorFlow's guide recommends: map, batch, prefetch."""
     if arrays is None:
         return network.dataset(tf, global_batch)
     if len(arrays[0]) < global_batch:

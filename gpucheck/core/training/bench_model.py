@@ -18,7 +18,7 @@ COMPUTE = {
     "mixed_bfloat16": {"bfloat16"},
 }  # compute types by dtype policy, besides float32
 LEARNING_RATE = 1e-3
-NOISE = (  # lines of an error message without its cause
+NOISE = (  # lines of an error message that do not give its cause
     "File ",
     "Detected at ",
     "Graph execution error",
@@ -51,7 +51,7 @@ def build(tf: Any, keras: Any, name: str, precision: str, global_batch: int, def
         name: "MODULE:FUNCTION".
         precision: the current dtype policy.
         global_batch: samples per step; 0: the batch size of the data.
-        default: samples per step if that is 0 and the data has no batches.
+        default: samples per step if ``global_batch`` is 0 and the data is not batched.
         replicas: number of replicas that share a batch.
 
     Raises:
@@ -162,7 +162,7 @@ def _kind(value: Any) -> str:
 
 
 def failure(error: BaseException) -> str:
-    """Return an exception in one line, with the innermost line of the user's code if there is one."""
+    """Return an exception on one line, with the innermost line of the user's code if there is one."""
     places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     places += [(file, int(line)) for file, line in PLACE.findall(str(error))]  # AutoGraph's calls are only in the message
     own = [(file, line) for file, line in places if _is_user_file(file)]

@@ -63,7 +63,7 @@ def _gpu(tf: Any, number: int) -> str:
 
 
 def _address_space() -> tuple[int | None, str | None]:
-    """Limit this process' address space to slightly more than it uses; return the limit in bytes, or the reason of a failure."""
+    """Limit this process' address space to slightly more than it uses; return the limit in bytes, or why it failed."""
     try:
         import resource
 
@@ -78,7 +78,7 @@ def _address_space() -> tuple[int | None, str | None]:
 
 
 def _exhaust(tf: Any, device: str, size: int) -> Exhausted:
-    """Request a tensor of ``size`` bytes; ``Empty`` does not write to it, so a successful request uses no memory either."""
+    """Request a tensor of ``size`` bytes; ``Empty`` does not write to it, so even a successful request uses no memory."""
     began = time.perf_counter()
     error = words = None
     try:

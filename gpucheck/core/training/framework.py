@@ -37,11 +37,11 @@ def run(reporter: Reporter, task: FrameworkTask) -> None:
         _configure(tf, devices, task.logical_devices, task.logical_devices or 1, {})  # not allowed after a connection attempt
         tpus = connect_tpu(reporter, tf)
         if not tpus:
-            return  # after a failed attempt this process can't be trusted to train: the parent starts another child
+            return  # after a failed attempt this process may not train reliably: the parent starts another child
     if task.smoke:
         _train(reporter, task, tf, keras, backend, devices, tpus)
     elif any(os.environ.get(name) for name in XLA_VARIABLES):
-        tf.config.set_visible_devices([], "GPU")  # flags can be tested without memory of a GPU
+        tf.config.set_visible_devices([], "GPU")  # flags can be tested without using GPU memory
         _check_xla(reporter, tf, "CPU:0", {})  # XLA aborts the process if it does not support a flag
 
 
@@ -60,8 +60,8 @@ def _train(
     if not wanted:
         inspection.growth_refused(reporter, tf, usable)
     on_cpu = not tpus and all(device.startswith("CPU") for device in devices)
-    if on_cpu and free and not task.allow_cpu:  # training on the CPU would prove nothing, and delay the answer
-        reporter.end(Planned((), skipped="TensorFlow lists no GPU, although CUDA has one"))
+    if on_cpu and free and not task.allow_cpu:  # training on the CPU would verify nothing, and delay the report
+        reporter.end(Planned((), skipped="TensorFlow lists no GPU, although CUDA detects one"))
         return
     jobs = plan.plan([*names, *tpus], task.level, task.strategies, bool(wanted))
     if backend != "tensorflow":
@@ -94,7 +94,7 @@ def _train_group(
         try:
             return together.train(reporter, tf, keras, group, names)
         except together.CannotShareStep:
-            pass  # one after the other is slower, and proves the same
+            pass  # one after the other is slower, and verifies the same
     return [fit.train(reporter, keras, job, TensorFlowJob(tf, keras, job, names, cross_device)) for job in group]
 
 
@@ -110,7 +110,7 @@ def _repeat(reporter: Reporter, task: FrameworkTask, tf: Any, trained: dict[str,
 
 
 def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str, int]) -> None:
-    """Make only the usable devices visible, and split them, before TensorFlow initialises any.
+    """Make only the usable devices visible, and split them, before TensorFlow initializes any.
 
     Without an accelerator, the CPU is split into ``cpu`` logical devices, to exercise replication; ``wanted``, if more than one,
     splits each GPU.
@@ -129,7 +129,7 @@ def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str
 
 
 def _names(tf: Any, usable: list[str], wanted: int) -> dict[str, str]:
-    """Initialise the devices, and map device names to TensorFlow's logical names: it renumbers the visible GPUs."""
+    """Initialize the devices, and map device names to TensorFlow's logical names: it renumbers the visible GPUs."""
     gpus = [name for name in usable if name.startswith("GPU")]
     logical = [inspection.name_of(device) for device in tf.config.list_logical_devices()]
     if wanted > 1 and gpus:
@@ -140,7 +140,7 @@ def _names(tf: Any, usable: list[str], wanted: int) -> dict[str, str]:
 
 
 def _share(free: int | None, count: int) -> int:
-    """MiB of each logical device of a GPU: its share of the free memory, minus CUDA's own; 1 GiB if unknown."""
+    """Return the MiB of each logical device of a GPU: its share of the free memory, minus CUDA's own; 1 GiB if unknown."""
     if free is None:
         return 1024
     return max(256, (free // count - SHARE_BYTES) >> 20)
@@ -178,7 +178,7 @@ def connect_tpu(reporter: Reporter, tf: Any) -> list[str]:
 
     from gpucheck.core.training.strategies import tpu
 
-    answer = TpuConnected(False, error="TensorFlow connected, and lists no TPU")
+    answer = TpuConnected(False, error="TensorFlow connected, but lists no TPU")
 
     def connect() -> None:
         nonlocal answer

@@ -46,7 +46,7 @@ LIBRARY = re.compile(
 def without_gc() -> Iterator[None]:
     """Disable garbage collection during a large import, and exclude its objects from later collections.
 
-    Collecting takes a sixth of the time of ``import tensorflow`` and later 0.2 s per collection, and frees nothing.
+    Collection takes a sixth of the time of ``import tensorflow`` and later 0.2 s per run, and frees nothing.
     """
     gc.disable()
     try:
@@ -133,7 +133,7 @@ def growth_refused(reporter: Reporter, tf: Any, usable: list[str]) -> None:
 
 def mapped_libraries(reporter: Reporter) -> None:
     """Report the library files mapped into this process, by soname: what the loader chose, independent of the search path."""
-    from gpucheck.core.child.loader import mapped_files  # not earlier: a file of the user may hide ctypes from TensorFlow
+    from gpucheck.core.child.loader import mapped_files  # not earlier: a user's file may shadow ctypes for TensorFlow
 
     reporter.begin(LibrariesMapped)
     matches = (LIBRARY.search(path) for path in mapped_files())
@@ -166,7 +166,7 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
 
 
 def _saving_error() -> str:
-    """Why Keras can't save a model; empty if it can. Keras ignores an ImportError of h5py, and raises another in `model.save`."""
+    """Return why Keras can't save a model, or "". Keras ignores an ImportError of h5py, and raises another in `model.save`."""
     try:
         import h5py  # noqa: F401  # Keras has imported it, so this costs nothing
     except Exception as error:
@@ -175,7 +175,7 @@ def _saving_error() -> str:
 
 
 def _version_of_tf_keras(tf: Any, version: str) -> str:
-    """The version of ``tf.keras``; ``version`` if it has none. Loads tf_keras if TF_USE_LEGACY_KERAS selects it.
+    """Return the version of ``tf.keras``; ``version`` if it has none. Loads tf_keras if TF_USE_LEGACY_KERAS selects it.
 
     Raises:
         Exception: tf_keras can't be imported.
@@ -186,7 +186,7 @@ def _version_of_tf_keras(tf: Any, version: str) -> str:
 
 
 def backend_source() -> tuple[str, str | None]:
-    """Where Keras 3 reads its backend from, and the value: KERAS_BACKEND, a keras.json, or the default."""
+    """Return where Keras 3 reads its backend from, and the value: KERAS_BACKEND, a keras.json, or the default."""
     if os.environ.get("KERAS_BACKEND"):
         return "KERAS_BACKEND", os.environ["KERAS_BACKEND"]
     path, settings = _settings()
@@ -196,7 +196,7 @@ def backend_source() -> tuple[str, str | None]:
 
 
 def _settings() -> tuple[str, Any]:
-    """The path of keras.json, and its content; an empty dictionary if it can't be read, as in Keras."""
+    """Return the path of keras.json, and its content; an empty dictionary if it can't be read, as in Keras."""
     path = os.path.join(os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras"), "keras.json")
     try:
         with open(path) as file:
@@ -206,18 +206,18 @@ def _settings() -> tuple[str, Any]:
 
 
 def unusable_settings() -> str | None:
-    """The setting in keras.json that makes the import of Keras fail: "PATH: floatx is 'float13'"; None if there is none.
+    """Return the setting in keras.json that makes the import of Keras fail: "PATH: floatx is 'float13'"; None: there is none.
 
     See keras/src/backend/config.py of Keras 3, keras/src/backend_config.py of Keras 2.
     """
     path, settings = _settings()
     if not isinstance(settings, dict):
-        return f"{path}: it holds {json.dumps(settings)[:40]} and no object of settings"
+        return f"{path}: it holds {json.dumps(settings)[:40]}, not an object of settings"
     for key, allowed in SETTINGS.items():
         value = settings.get(key, allowed[0])
         if value not in allowed if isinstance(allowed[0], str) else not isinstance(value, float):
             wanted = f"one of {', '.join(allowed)}" if isinstance(allowed[0], str) else "a number with a decimal point"
-            return f"{path}: {key} is {json.dumps(value)[:40]} and not {wanted}"
+            return f"{path}: {key} is {json.dumps(value)[:40]}, not {wanted}"
     return None
 
 
@@ -232,7 +232,7 @@ def report_backend(reporter: Reporter) -> bool:
 
 
 def installed_version(distribution: str) -> str | None:
-    """The version of an installed distribution; None: it is not installed."""
+    """Return the version of an installed distribution; None: it is not installed."""
     from importlib import metadata
 
     try:
@@ -242,12 +242,12 @@ def installed_version(distribution: str) -> str | None:
 
 
 def name_of(device: Any) -> str:
-    """Short name of a physical or logical device: "GPU:0"."""
+    """Return the short name of a physical or logical device: "GPU:0"."""
     return ":".join(device.name.split(":")[-2:]).split("/")[-1]
 
 
 def build(tf: Any) -> TensorFlowImport:
-    """What TensorFlow was built with."""
+    """Return what TensorFlow was built with."""
     try:
         info = dict(tf.sysconfig.get_build_info())
     except Exception:
@@ -263,7 +263,7 @@ def build(tf: Any) -> TensorFlowImport:
 
 
 def failed(kind: type[AnyImport], error: BaseException, **known: Any) -> AnyImport:
-    """Describe a failed import: shadowing files and settings that may cause it, and known fields; log the traceback."""
+    """Describe a failed import: files that shadow modules, settings that may cause it, and known fields; log the traceback."""
     try:
         import traceback
 

@@ -13,9 +13,9 @@ MOST_REPLICAS = 8  # logical CPU devices without an accelerator, with --full
 
 
 def replicas(everything: bool, cores: int | None = None) -> int:
-    """The number of logical devices of a CPU: two, or one per core with ``everything``, at most eight.
+    """Return the number of logical devices of a CPU: two, or one per core with ``everything``, at most eight.
 
-    More devices than cores would only take turns.
+    More devices than cores would only compete for them.
     """
     if not everything:
         return 2
@@ -25,12 +25,12 @@ def replicas(everything: bool, cores: int | None = None) -> int:
 
 
 def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = False) -> list[Job]:
-    """The jobs, strategy by strategy.
+    """Return the jobs, strategy by strategy.
 
     Args:
         devices: names of the devices that can be trained on.
-        level: of the request: 0 to 2.
-        wanted: names of strategies; empty: all of the level.
+        level: level of the request: 0 to 2.
+        wanted: names of strategies; empty: all of that level.
         every: whether to test every logical CPU device, not only the first.
     """
     jobs = []
@@ -43,18 +43,21 @@ def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = 
             jobs += [Job(name, *job) for job in proposed]
         elif wanted or strategy.absence_is_news:
             jobs.append(Job(name, (), skip=proposed))
-    reason = "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
+    reason = "not a strategy of tf.distribute; it is for Keras on JAX (--backend jax)"
     foreign = [name for name in wanted if name not in strategies or "tensorflow" not in strategies[name].backends]
     return jobs + [Job(name, (), skip=reason) for name in foreign]
 
 
 def usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[str, str]]:
-    """Devices with enough memory for the smoke job, and why each other has not. ``free`` is by GPU number; unknown is usable."""
+    """Return devices with enough memory for the smoke job, and why each other one is excluded.
+
+    ``free`` is by GPU number; a device whose free memory is unknown is usable.
+    """
     fit, unfit = [], {}
     for device in devices:
         room = free.get(device.split(":")[1]) if device.startswith("GPU") else None
         if room is not None and room < JOB_BYTES:
-            unfit[device] = f"only {room / 2**30:.1f} GiB of its memory are free; the smoke job needs {JOB_BYTES / 2**30:.1f} GiB"
+            unfit[device] = f"only {room / 2**30:.1f} GiB of its memory is free; the smoke job needs {JOB_BYTES / 2**30:.1f} GiB"
         else:
             fit.append(device)
     return fit, unfit

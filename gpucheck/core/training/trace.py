@@ -1,4 +1,4 @@
-"""Trace some steps with the TensorFlow Profiler, and sum up their time: on the device, waiting for input, on the host.
+"""Trace some steps with the TensorFlow Profiler, and break down their time: on the device, waiting for input, on the host.
 
 The profiler writes an XSpace message (``*.xplane.pb``) of planes (the host, each GPU), lines (threads, CUDA streams) and events.
 At any time of the traced steps a device is in one of three states, which add up to the wall time:
@@ -33,18 +33,18 @@ CALLS = re.compile(r".*:(_?(Stateful)?PartitionedCall|RemoteCall|(Stateless)?(Wh
 
 
 class Unreadable(Exception):
-    """A trace that can't be summed up; the message is the reason."""
+    """A trace that can't be evaluated; the message is the reason."""
 
 
 def trace(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str, devices: tuple[str, ...]) -> Profile:
-    """Trace some steps on the input pipeline for TensorBoard, and sum them up. Tracing slows steps down.
+    """Trace some steps on the input pipeline for TensorBoard, and break down their time. Tracing slows steps down.
 
     Args:
         tf: TensorFlow.
-        trainer: warmed up.
+        trainer: a trainer that is warmed up.
         source: the trainer's iterator.
-        steps: how many, a multiple of the trainer's steps per execution.
-        folder: for the trace, to open in TensorBoard; it is created.
+        steps: number of steps, a multiple of the trainer's steps per execution.
+        folder: folder for the trace, to open in TensorBoard; it is created.
         devices: the logical devices that train.
     """
     result = Profile(folder)
@@ -69,7 +69,7 @@ def trace(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str, devic
 
 
 def read(folder: str) -> Any:
-    """The newest trace of a folder, as an XSpace message.
+    """Return the newest trace of a folder, as an XSpace message.
 
     Raises:
         Unreadable: there is no trace, TensorFlow has no description of its format, or it is corrupt.
@@ -94,23 +94,23 @@ def read(folder: str) -> Any:
 
 
 def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> Traced:
-    """Seconds per traced step in each state, as the mean of the devices.
+    """Return the seconds per traced step in each state, as the mean over the devices.
 
     Args:
         space: an XSpace message.
         devices: names such as "GPU:0". All logical parts of a CPU are one device: their ops share its threads.
-        steps: how many were traced.
+        steps: number of traced steps.
 
     Raises:
         Unreadable: the trace lacks events that the sum needs.
     """
     planes = {plane.name: plane for plane in space.planes}
     if HOST not in planes:
-        raise Unreadable("the trace holds nothing of the host" + _error(space))
+        raise Unreadable("the trace has no events of the host" + _error(space))
     host = planes[HOST]
     window = _spans(host, lambda line: True, lambda name: name == WINDOW)
     if not window:
-        raise Unreadable("the trace does not hold the steps: the profiler's buffer was too small")
+        raise Unreadable("the trace does not include the steps: the profiler's buffer was too small")
     begin, end = window[0]
     waiting = _spans(host, lambda line: True, lambda name: WAITS.fullmatch(name) is not None)
     gpus = [name for name in devices if name.startswith("GPU")]
@@ -119,7 +119,7 @@ def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> Traced:
     else:
         working = [_spans(host, lambda line: not line.startswith("tf_data"), _is_work)]
     if not any(working):
-        raise Unreadable("the trace holds nothing that the devices did" + _error(space))
+        raise Unreadable("the trace has no events of the devices" + _error(space))
     device = [_length(clipped(spans, begin, end)) for spans in working]
     covered = [_length(clipped(merged([*spans, *waiting]), begin, end)) for spans in working]
     count, whole = len(working), end - begin
@@ -131,7 +131,7 @@ def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> Traced:
 
 
 def _error(space: Any) -> str:
-    """The profiler's own error, for example that the driver restricts the GPU's counters to administrators."""
+    """Return the profiler's own error, for example that the driver restricts the GPU's counters to administrators."""
     return "".join(f": {words}" for words in list(space.errors)[:1])
 
 
@@ -140,12 +140,12 @@ def _is_work(name: str) -> bool:
 
 
 def _activity(plane: Any) -> list[tuple[int, int]]:
-    """When a GPU was busy with kernels and copies. Only lines of streams count: the others repeat the same events."""
+    """Return when a GPU was busy with kernels and copies. Only lines of streams are read: the others repeat the same events."""
     return [] if plane is None else _spans(plane, lambda line: line.startswith("Stream"), lambda name: True)
 
 
 def _spans(plane: Any, wanted_line: Callable[[str], bool], wanted_event: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """When at least one wanted event ran on a wanted line of a plane: begin and end, in picoseconds, see ``merged``."""
+    """Return when at least one wanted event ran on a wanted line of a plane: begin and end, in picoseconds, see ``merged``."""
     names = {number for number, metadata in plane.event_metadata.items() if wanted_event(metadata.name)}
     spans = []
     for line in plane.lines:

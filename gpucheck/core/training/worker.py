@@ -32,7 +32,7 @@ from gpucheck.core.training.smoke.fit import untrained_result
 RECORD_BYTES = 1 << 16  # maximum size of a record that workers exchange
 FIT_STEPS = 2
 LINK_ROUNDS = 8  # partners of each worker at most: the time does not grow with a large cluster
-LINK_REPEATS = 3  # the fastest counts: other load only slows one down
+LINK_REPEATS = 3  # the fastest one is used: other load can only slow a repeat down
 ELEMENTS = 1 << 20  # float32
 WARM_ELEMENTS = 1 << 10  # a pair's first all-reduce connects the two, and waits for the later one
 LIMIT_SECONDS = 15.0  # for one sum
@@ -140,10 +140,10 @@ def _links(tf: Any, names: list[str], own: str, begin: Callable[[str], None]) ->
 
 
 def pairs(count: int) -> Iterator[list[tuple[int, int]]]:
-    """Rounds of pairs in which each worker has a different partner every round: the circle method of tournaments.
+    """Yield rounds of pairs in which each worker has a different partner every round: the circle method of tournaments.
 
     Args:
-        count: workers.
+        count: number of workers.
     """
     places = count + count % 2
     for turn in range(min(places - 1, LINK_ROUNDS)):
@@ -176,7 +176,7 @@ def measure_links(tf: Any, names: list[str], own: int, begin: Callable[[str], No
 
 
 def _sum_of_pair(tf: Any, elements: int, group: int, number: int) -> float:
-    """Seconds of one all-reduce of two, in host memory, so that links of different machines are comparable.
+    """Return the seconds of an all-reduce of two workers, in host memory, so that links of different machines are comparable.
 
     Source: tf.raw_ops.CollectiveReduceV2, whose group may be any of the cluster's workers.
     """
@@ -217,7 +217,7 @@ def _fit(tf: Any, model: Any, global_batch: int) -> FitTried:
 
 
 def exception_text(error: BaseException) -> str:
-    """An exception's type and message in one line, without locations in the graph and values of tensors."""
+    """Return an exception's type and message on one line, without graph locations and tensor values."""
     lines = [line.strip() for line in str(error).splitlines()]
     words = " ".join(line for line in lines if line and not PLACES.match(line))
     words = re.sub(r"PerReplica:\{.*\}", "PerReplica:{...}", re.sub(r"\{\{[^{}]*\}\} ?", "", words))
@@ -225,7 +225,7 @@ def exception_text(error: BaseException) -> str:
 
 
 def versions(tf: Any, keras: Any) -> dict[str, str]:
-    """Versions that should be equal on every worker; missing or unreadable ones are omitted."""
+    """Return the versions that should be equal on every worker; missing or unreadable ones are omitted."""
     build = inspection.build(tf)
     cuda = str(build.cuda_version or "").partition(".")[0]
     versions_by_name = {  # the libraries of installed wheels take precedence over the system's
@@ -241,14 +241,14 @@ def versions(tf: Any, keras: Any) -> dict[str, str]:
 
 
 def _keras_version(keras: Any) -> str:
-    """Version of the module that trains; TensorFlow's alias of Keras 2 has none."""
+    """Return the version of the module that trains; TensorFlow's alias of Keras 2 has none."""
     if not hasattr(keras, "__version__"):
         keras = importlib.import_module("keras")
     return str(keras.__version__)
 
 
 def driver_version(path: str = "/proc/driver/nvidia/version") -> str | None:
-    """Version of the kernel's NVIDIA driver."""
+    """Return the version of the kernel's NVIDIA driver."""
     try:
         with open(path) as file:
             match = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", file.read())

@@ -15,7 +15,7 @@ from gpucheck.core.reports.shared.words import plural
 MARKS = re.compile("@(VERDICT|STYLE|CONCLUSION|READ|NOTICE|CAUSES|TRAINING|OTHER|DATA)@")
 ALL = 1 << 20
 SEVERITIES = ("error", "warning")
-REDACTED = "Redacted for sharing: aliases such as host-1 replace names. Without --redact the page has the real ones."
+REDACTED = "Redacted for sharing: aliases such as host-1 replace names. Without --redact, the page shows the real names."
 
 
 def render(fleet: Fleet) -> str:

@@ -7,7 +7,7 @@ from gpucheck.core.reports.json import render as render
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema 2020-12 of that form."""
+    """Return the JSON Schema 2020-12 of a fleet."""
     from gpucheck.core.engine.schema import document
 
     return document("fleet", FLEET_SCHEMA_VERSION, Fleet)[0]

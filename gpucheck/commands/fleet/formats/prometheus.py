@@ -1,4 +1,4 @@
-"""The fleet's counts as metrics for a textfile collector or a push gateway, without node names to limit their number."""
+"""The fleet's counts as metrics for a textfile collector or a push gateway, without node names, to limit their number."""
 
 from collections.abc import Iterator
 

@@ -11,7 +11,7 @@ from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural, significant
 
 MOST = 8  # maximum lines of a kind; the JSON has all
-NAMES = 30  # characters of a list of nodes, times the maximum of lines
+NAMES = 30  # characters of a list of nodes per line
 LONGEST = 240  # characters of a summary
 COMMAND = "$"  # label of a command
 STYLES = {"fail": "fail", "warn": "warn", "unknown": "warn", "pass": "ok"}
@@ -137,6 +137,6 @@ def conclusion(fleet: Fleet) -> str:
     parts = [f"{number:,} {words}" for words, number in numbers.items() if number]
     nodes = sum(fleet.counts.values()) + silent
     if not nodes:
-        return f"No reports: {'none of the files is a report of gpucheck' if fleet.unusual else 'no *.json file was found'}."
-    strict = f" With --strict, that is {'a fault' if fleet.exit_code == 1 else 'no verdict'}." if fleet.by_strict else ""
+        return f"No reports: {'no file is a report of gpucheck' if fleet.unusual else 'no *.json file was found'}."
+    strict = f" With --strict, this is {'a fault' if fleet.exit_code == 1 else 'no verdict'}." if fleet.by_strict else ""
     return f"{plural(nodes, 'node')}{': ' if parts else ''}{', '.join(parts)}.{strict}"

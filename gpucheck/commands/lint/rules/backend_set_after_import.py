@@ -4,8 +4,8 @@ Symptom:
     - keras.backend.backend() returns 'tensorflow' although the script chose 'jax'
     - Using TensorFlow backend.
 Cause:
-    Keras reads KERAS_BACKEND once, while it is imported. Importing TensorFlow 2.16 or later imports Keras too, as do
-    KerasHub, KerasCV and KerasTuner.
+    Keras reads KERAS_BACKEND once, while it is imported. TensorFlow 2.16 or later, KerasHub, KerasCV and KerasTuner also
+    import Keras.
 Fix:
     1. Set it above every import of Keras and TensorFlow, right after import os.
     2. Or set it outside the program
@@ -13,8 +13,8 @@ Fix:
 Verify:
     print(keras.backend.backend()) prints the backend that you chose.
 Unless:
-    The variable is intended for processes that are started later. Scripts that import subprocess, multiprocessing or a
-    library that starts workers, or start programs through os, are not reported.
+    The variable is for processes that start later. Scripts that import subprocess, multiprocessing or a library that starts
+    workers, or that start programs through os, are not reported.
 Example:
     bad:
         import os
@@ -42,7 +42,7 @@ STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.
 
 @rule(explains=("keras-backend-mismatch",), words=("KERAS_BACKEND",))
 def check(script: Script) -> Findings:
-    """Report an assignment that certainly comes after an import, unless one also came before it."""
+    """Report an assignment that definitely follows an import, unless one also precedes it."""
     if script.modules() & (LATER | WORKERS) or script.mentions("sys.modules", "six.moves.reload_module"):
         return
     if any(name.startswith(STARTS) for name in script.names):
@@ -56,7 +56,7 @@ def check(script: Script) -> Findings:
         if not late.module.startswith(CORE) and any(module.startswith(CORE) for module in later):
             continue
         what = late.module if not late.names or late.module != "tensorflow" else f"{late.module}.{late.names[0]}"
-        message = f"{VARIABLE} is set after {what} was imported in {script.where(late.node)}: Keras has read it already."
+        message = f"{VARIABLE} is set after {what} was imported in {script.where(late.node)}: Keras has already read it."
         yield at(event.node, message, "Move the assignment above every import of Keras and TensorFlow.")
 
 

@@ -5,14 +5,14 @@ Symptom:
     ValueError: Trying to create optimizer slot variable under the scope for tf.distribute.Strategy
 Cause:
     The optimizer and the metrics have variables, which the strategy must mirror like the model's. An optimizer that is created
-    outside the scope belongs to the default strategy. Keras 3 also creates an optimizer named by a string in compile.
+    outside the scope belongs to the default strategy. So does an optimizer that Keras 3 creates from a string in compile.
 Fix:
     1. Indent compile into the block that builds the model: with strategy.scope():
     2. Create the optimizer in the scope.
 Verify:
     fit completes its first step.
 Unless:
-    Keras 2 enters the model's scope by itself, so an optimizer named by a string works outside.
+    Keras 2 enters the model's scope automatically, so an optimizer given as a string works outside it.
 Example:
     bad:
         import tensorflow as tf
@@ -39,7 +39,7 @@ from gpucheck.commands.lint.values import Value
 
 @rule(explains=("variable-outside-scope",), words=("Strategy",))
 def check(script: Script) -> Findings:
-    """Report compile if the model is certainly inside the scope, and compile and its optimizer certainly outside."""
+    """Report compile if the model is definitely inside the scope, and compile and its optimizer definitely outside."""
     if script.hidden_scope:
         return
     for call, models in script.calls_on_models("compile"):

@@ -5,15 +5,15 @@ Symptom:
     F tensorflow/stream_executor/cuda/cuda_driver.cc: Failed setting context: CUDA_ERROR_NOT_INITIALIZED
     - A child process hangs without a message.
 Cause:
-    CUDA does not survive a fork, nor do TensorFlow's threads and locks. On Linux multiprocessing forked by default until
-    Python 3.14, so a child that uses TensorFlow inherits a driver context that does not work there.
+    CUDA does not survive a fork, nor do TensorFlow's threads and locks. On Linux, multiprocessing forks by default before
+    Python 3.14, so a child that uses TensorFlow inherits a driver context that does not work in it.
 Fix:
     1. Spawn children: multiprocessing.set_start_method("spawn"), as the first statement under if __name__ == "__main__":
     2. Or start the children before anything uses TensorFlow.
 Verify:
     The child computes on the GPU and exits.
 Unless:
-    The child never uses TensorFlow. Functions that certainly do not are not reported.
+    The child never uses TensorFlow. Functions that definitely do not use it are not reported.
 Example:
     bad:
         import multiprocessing
@@ -51,7 +51,7 @@ POOL_METHODS = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_asyn
 
 @rule(explains=("cuda-used-after-fork",), words=("fork", "multiprocessing", "ProcessPoolExecutor"))
 def check(script: Script) -> Findings:
-    """Report a fork that certainly comes after the devices were initialized, if its child uses TensorFlow."""
+    """Report a fork that definitely follows the initialization of the devices, if its child uses TensorFlow."""
     if any(constant(call.argument("method", 0)) != "fork" for call in script.named("multiprocessing.set_start_method")):
         return
     execs = any(name.startswith(("os.exec", "os.spawn")) for name in script.names)
@@ -91,7 +91,7 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
 
 
 def _uses_gpu(target: Value) -> bool:
-    """Whether a function, or a function of this file that it names, computes with TensorFlow or uses a model."""
+    """Whether a function, or a function in this file that it uses, computes with TensorFlow or uses a model."""
     return any(  # a generator: following every call takes time that grows with each function
         is_model(value)
         or is_call(value, "keras.models.load_model")

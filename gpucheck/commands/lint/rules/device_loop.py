@@ -4,7 +4,7 @@ Symptom:
     - Several GPUs are not faster than one: they run one after the other.
     - Weights differ between the GPUs.
 Cause:
-    Python runs the loop's steps in sequence, gradients are gathered on one device, and batch normalisation, optimizer
+    Python runs the loop's steps in sequence, gradients are gathered on one device, and batch normalization, optimizer
     state and metrics are not synchronized between the GPUs.
 Fix:
     1. Use a strategy: strategy = tf.distribute.MirroredStrategy(), the model under with strategy.scope():, and the loop's
@@ -12,7 +12,7 @@ Fix:
 Verify:
     nvidia-smi shows all GPUs busy at the same time.
 Unless:
-    The copies are independent models, or different layers: loops that build and train a separate model or separate
+    The copies are independent models, or different layers. Loops that build and train a separate model or separate
     variables on each GPU are not reported, unless they gather the gradients.
 Example:
     bad:
@@ -77,7 +77,7 @@ def _replicates(calls: list[Call], *, copied: bool) -> bool:
 
 
 def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
-    """Whether each GPU certainly has separate variables, and nothing gathers their gradients."""
+    """Whether each GPU definitely has separate variables, and nothing gathers their gradients."""
     if any(call.method == "compute_gradients" or call.name in GRADIENTS - {TAPE} for call in calls):
         return False
     made = [call for call in calls if call.method == "gradient"]
@@ -94,7 +94,7 @@ def _differs_per_iteration(calls: list[Call]) -> bool:
 
 
 def _created_under_device(sources: Value | None, context: Call) -> bool:
-    """Whether all of these are variables, or parts of an object of this file, that are created under the device."""
+    """Whether all sources are variables, or parts of an object defined in this file, that are created under the device."""
     joins = (Attribute, Constant, Element, Items, Operation, Pairs)
     roots = [part for part in parts(sources) if not isinstance(part, joins)]
     return bool(roots) and all(

@@ -3,13 +3,13 @@
 Symptom:
     - Everything runs on GPU 0, although tf.device("/GPU:1") was called.
 Cause:
-    tf.device returns a context manager. Called alone, it changes nothing: only operations inside `with tf.device(...):` are
-    placed.
+    tf.device returns a context manager. The call alone has no effect: only operations inside `with tf.device(...):` are placed
+    on the device.
 Fix:
     1. Put the operations, or the creation of the model, under: with tf.device("/GPU:1"):
     2. To use one GPU for the whole program, set CUDA_VISIBLE_DEVICES=1 before it starts; it is then GPU:0.
 Verify:
-    print(model.trainable_variables[0].value.device) names the device.
+    print(model.trainable_variables[0].value.device) prints the device.
 Unless:
     The call has another purpose, such as a test of its arguments.
 Example:
@@ -37,4 +37,4 @@ def check(script: Script) -> Findings:
     alone = {id(node.value) for node in ast.walk(script.tree) if isinstance(node, ast.Expr)}
     for call in script.named("tensorflow.device"):
         if id(call.node) in alone and not call.place.guards:
-            yield at(call.node, "tf.device alone changes nothing: it is a context manager.", "Write: with tf.device(...):")
+            yield at(call.node, "tf.device alone has no effect: it is a context manager.", "Write: with tf.device(...):")

@@ -5,12 +5,13 @@ Symptom:
     AttributeError: 'Functional' object has no attribute 'fit_generator'
     AttributeError: 'Sequential' object has no attribute 'predict_generator'
 Cause:
-    Model.fit, evaluate and predict accept generators and keras.utils.Sequence since TensorFlow 2.1. Keras 3, included in
+    Model.fit, evaluate and predict have accepted generators and keras.utils.Sequence since TensorFlow 2.1. Keras 3, included in
     TensorFlow since 2.16, removed fit_generator, evaluate_generator and predict_generator.
 Verify:
     The script trains without the error.
 Unless:
-    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention it or check a version are not reported.
+    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention Keras 2 or check a version are not
+    reported.
 Example:
     bad:
         import keras
@@ -40,7 +41,7 @@ _MOVED = {"generator", "val_samples", *FIT_ARGUMENTS}  # arguments that the new 
 
 
 def repairs(context: Context, *, name: str = "fit_generator") -> Iterator[Fix]:
-    """Yield the method that takes a generator, and the new place of the arguments."""
+    """Yield the method that accepts a generator, and the new place of the arguments."""
     method = name.removesuffix("_generator")
     more = ", steps_per_epoch=..., epochs=..." if method == "fit" else ""
     yield Fix(text=f"Call {method} instead: model.{method}(generator{more})")
@@ -49,7 +50,7 @@ def repairs(context: Context, *, name: str = "fit_generator") -> Iterator[Fix]:
 
 @rule(words=("_generator",))
 def check(script: Script) -> Findings:
-    """Report every call on a value that is certainly a Keras 3 model."""
+    """Report every call on a value that is definitely a Keras 3 model."""
     for call in calls_of_models(script, *GENERATOR_METHODS):
         instead = call.method.removesuffix("_generator")
         message = f"{call.method} is missing in Keras 3 (in TensorFlow since 2.16)."

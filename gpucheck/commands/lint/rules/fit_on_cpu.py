@@ -1,7 +1,7 @@
 """A model is trained under tf.device("/CPU:0") although GPUs are visible.
 
 Symptom:
-    - nvidia-smi shows memory in use on the GPU, but no utilisation.
+    - nvidia-smi shows memory in use on the GPU, but no utilization.
     - Training is as slow as without a GPU.
 Cause:
     Operations inside with tf.device("/CPU:0") are placed on the CPU, including every step of fit.
@@ -9,9 +9,9 @@ Fix:
     1. Move model.fit, and the model itself, out of the with block: TensorFlow then places them on the GPU.
     2. Keep under tf.device only what must run on the CPU: reading data, an embedding too large for the GPU.
 Verify:
-    nvidia-smi shows a higher GPU utilisation; gpucheck bench measures what this machine can reach.
+    nvidia-smi shows a higher GPU utilization; gpucheck bench measures what this machine can reach.
 Unless:
-    It is intended. Scripts that hide the GPUs, also train on a GPU by name, or check for a GPU are not reported.
+    Training on the CPU is intended. Scripts that hide the GPUs, also train on a named GPU, or check for a GPU are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -41,7 +41,7 @@ HANDLES = ("tensorflow.config.set_visible_devices", "tensorflow.test.is_gpu_avai
 
 @rule(severity="warning", words=("device(",))
 def check(script: Script) -> Findings:
-    """Report every fit that is certainly under a CPU device, unless the script handles GPUs explicitly."""
+    """Report every fit that is definitely under a CPU device, unless the script handles GPUs explicitly."""
     named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
     hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in script.settings)
     only_cpus = all(isinstance(name, str) and CPU.fullmatch(name) for name in named)

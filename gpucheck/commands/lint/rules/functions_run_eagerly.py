@@ -1,7 +1,7 @@
 """The script disables graph compilation, so training runs operation by operation in Python.
 
 Symptom:
-    - Training is several times slower than expected, and GPU utilisation is low.
+    - Training is several times slower than expected, and GPU utilization is low.
     - The model.compile of the script has run_eagerly=True
 Cause:
     run_eagerly=True and tf.config.run_functions_eagerly(True) are for debugging: no step is compiled into a graph. Python then
@@ -12,8 +12,7 @@ Fix:
 Verify:
     A step takes less time; gpucheck bench measures what this machine can reach.
 Unless:
-    You are debugging now. Scripts that switch it off again, make it depend on a variable, or never train are not
-    reported.
+    You are debugging now. Scripts that turn it off again, make it depend on a variable, or never train are not reported.
 Example:
     bad:
         import keras
@@ -56,7 +55,7 @@ def check(script: Script) -> Findings:
 
 
 def _is_of_keras(value: Value) -> bool:
-    """Whether a value does certainly not need eager mode, unlike a metric or loss that calls NumPy."""
+    """Whether a value definitely does not need eager mode, unlike a metric or loss that calls NumPy."""
     name = value.name if isinstance(value, Call) else value.path if isinstance(value, Name) else ""
     return isinstance(value, (Constant, Items, Pairs)) or name.startswith("keras.")
 

@@ -4,15 +4,15 @@ Symptom:
     - InvalidArgumentError: ... unknown device /job:localhost/replica:0/task:0/device:GPU:8
     - The first GPU is idle.
 Cause:
-    TensorFlow numbers the GPUs of a machine from 0: eight GPUs are /GPU:0 to /GPU:7. With a list from 1 to 8, the first one
-    is not used and the last one does not exist.
+    TensorFlow numbers a machine's GPUs from 0: eight GPUs are /GPU:0 to /GPU:7. With a list from 1 to 8, the first GPU is not
+    used and the last one does not exist.
 Fix:
     1. Count from 0: ["/gpu:0", ..., "/gpu:7"]
-    2. Or take TensorFlow's list: tf.config.list_logical_devices("GPU")
+    2. Or use TensorFlow's list: tf.config.list_logical_devices("GPU")
 Verify:
     nvidia-smi shows memory of this process on all GPUs.
 Unless:
-    The machine has one GPU more than the list, and the first is left free on purpose. Only lists of 4, 8 or 16 GPUs are reported.
+    The machine has one GPU more than the list, and the first is deliberately unused. Only lists of 4, 8 or 16 GPUs are reported.
 Example:
     bad:
         import tensorflow as tf
@@ -36,7 +36,7 @@ GPU = re.compile(r"/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 
 @rule(severity="warning", words=("gpu:1", "GPU:1"))
 def check(script: Script) -> Findings:
-    """Report a list literal of all numbers from 1 to 4, 8 or 16 that tf.device or MirroredStrategy gets."""
+    """Report a list literal of all numbers from 1 to 4, 8 or 16 that is passed to tf.device or MirroredStrategy."""
     for call in script.named("tensorflow.device", "tensorflow.distribute.MirroredStrategy"):
         numbers = _numbers(call.argument("devices", 0) or call.argument("device_name", 0))
         last = len(numbers)

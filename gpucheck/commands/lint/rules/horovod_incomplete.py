@@ -1,4 +1,4 @@
-"""A program that uses Horovod leaves out one of its steps.
+"""A program that uses Horovod omits one of the required steps.
 
 Symptom:
     - Every process trains its own model: the losses of the ranks differ, and more processes are not faster.
@@ -15,7 +15,7 @@ Fix:
 Verify:
     The losses of all ranks are the same after the first step.
 Unless:
-    Another module does it; programs that import modules of their own are not reported.
+    Another module performs the step. Programs that import modules from their own project are not reported.
 Example:
     bad:
         import horovod.tensorflow.keras as hvd
@@ -47,7 +47,7 @@ from gpucheck.commands.lint.values import Call
 from gpucheck.core.model.wording import listing
 
 KNOWN = {"tensorflow", "keras", "horovod", "numpy", "os", "sys", "time", "json", "math", "re", "pathlib", "argparse", "absl"}
-# Each step: the names of which one is required, and how to add it.
+# Each step: the names, one of which is required, and how to add the step.
 STEPS = {
     "a DistributedOptimizer": (
         "DistributedOptimizer|load_model|DistributedGradientTape",
@@ -83,5 +83,5 @@ def check(script: Script) -> Findings:
 
 
 def _is_program(script: Script, calls: list[Call]) -> bool:
-    """Whether the file calls Horovod when it runs; a module of helpers only defines what other files call."""
+    """Whether the file calls Horovod when it runs; a helper module only defines what other files call."""
     return bool(script.trainings) or "app.run(" in script.written or not all(in_uncalled_function(call.place) for call in calls)

@@ -11,7 +11,7 @@ Verify:
     The script runs without the NameError.
 Unless:
     Another program defines the name before it runs this text with exec. Scripts with a star import, exec or globals(), and
-    notebooks that run another one, are not reported.
+    notebooks that run another notebook, are not reported.
 Example:
     bad:
         gpus = tf.config.list_physical_devices("GPU")
@@ -30,7 +30,7 @@ from gpucheck.commands.lint.edits import add_import
 from gpucheck.commands.lint.script import Findings, Script, at, rule
 
 IMPORTS = {"tf": "import tensorflow as tf", "keras": "import keras", "np": "import numpy as np"}
-# Attributes that only these modules have, so the name certainly means the module.
+# Attributes that only these modules have, so the name definitely means the module.
 KNOWN = re.compile(
     r"(tf\.(config|data|debugging|distribute|keras|device|function|constant|Variable|GradientTape|tpu|train|Session|ConfigProto)"
     r"|keras\.(layers|models|Sequential|Model|Input|utils|backend|mixed_precision|optimizers|losses|datasets|applications|callbacks)"

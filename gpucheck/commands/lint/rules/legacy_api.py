@@ -12,13 +12,13 @@ Symptom:
 Cause:
     TensorFlow 2 removed graphs and sessions from its main interface, and with them tf.placeholder, tf.get_variable, the
     optimizers and sessions in tf.train, tf.layers and all of tf.contrib. tf.compat.v1 still has most of them, without tf.contrib.
-    Keras has its own optimizers. Keras 3 (in TensorFlow since 2.16) has its layers in keras.layers only.
+    Keras has its own optimizers. Keras 3 (in TensorFlow since 2.16) provides layers only in keras.layers.
 Verify:
     The script runs without the error.
 Unless:
     The program runs with TensorFlow 1, or imports tensorflow.compat.v1 as tf: neither is reported, nor is an import of tf_keras.
-    tf.keras still has ImageDataGenerator and keras.preprocessing.text, which keras lost. Scripts that check TensorFlow's version
-    in any condition support both and are not reported.
+    tf.keras still has ImageDataGenerator and keras.preprocessing.text, which keras removed. Scripts with a condition on
+    TensorFlow's version support both and are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -59,7 +59,7 @@ _TENSORFLOW_1 = Fix(
 
 
 def repairs(context: Context, *, name: str = "tf.train.AdamOptimizer", instead: str = "keras.optimizers.Adam") -> Iterator[Fix]:
-    """Yield the successor of the function, and how a whole program runs."""
+    """Yield the replacement of the function, and how to run a whole program."""
     if context.raised_in and name.startswith("jax."):
         yield Fix(text=f"Install a {context.raised_in} that does not use {name}", command=newer(context))
     if context.raised_in and name.startswith("keras."):
@@ -110,15 +110,15 @@ def _names(script: Script) -> Iterator[Finding]:
 def _is_written(node: ast.AST, name: str) -> bool:
     """Whether an expression reads the last part of a name as an attribute.
 
-    A use of an alias does not, and the assignment of the alias was reported.
+    A use of an alias does not; the assignment of the alias was already reported.
     """
     last = name.rpartition(".")[2]
     return any(isinstance(part, ast.Attribute) and part.attr == last for part in ast.walk(node))
 
 
 def _imported(event: Import, *, keras_3: bool) -> str | None:
-    """Return the removed name that an import names."""
-    if event.module.startswith(("tf_keras", "keras_core", "tensorflow.python")):  # others than Keras 3
+    """Return the removed name that an import statement uses."""
+    if event.module.startswith(("tf_keras", "keras_core", "tensorflow.python")):  # not Keras 3
         return None
     names = [*(f"{event.module}.{name}" for name in event.names), event.module]
     every = (_removed(canonical(name), keras_3=keras_3) for name in names)
@@ -140,7 +140,7 @@ def _gone(node: ast.AST, name: str) -> Finding:
 
 
 def _arguments(call: Call) -> Iterator[Finding]:
-    """Report arguments of Keras 1 and 2, and rename the one with another name only."""
+    """Report arguments of Keras 1 and 2, and rename the one that only has a new name."""
     for keyword in call.node.keywords:
         if keyword.arg in removed.FIT_ARGUMENTS:
             new = removed.FIT_ARGUMENTS[keyword.arg]

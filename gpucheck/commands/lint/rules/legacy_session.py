@@ -12,8 +12,8 @@ Cause:
 Verify:
     The script runs, and tf.config.list_logical_devices() lists the devices that you configured.
 Unless:
-    The program uses graphs and sessions on purpose: import tensorflow.compat.v1, and it is not reported. Scripts that check
-    TensorFlow's version in any condition support both and are not reported. tf.compat.v1.keras.backend.set_session exists in
+    The program uses graphs and sessions deliberately: import tensorflow.compat.v1, and it is not reported. Scripts with a
+    condition on TensorFlow's version support both and are not reported. tf.compat.v1.keras.backend.set_session exists in
     Keras 2; it is not reported in files that mention Keras 2 or a TensorFlow before 2.16.
 Example:
     bad:

@@ -1,16 +1,16 @@
 """A custom training loop runs without tf.function, and waits for the GPU in every step.
 
 Symptom:
-    - GPU utilisation stays low, while one CPU core is always busy.
+    - GPU utilization stays low, while one CPU core is always busy.
     - The same model trains several times faster with fit.
 Cause:
-    Without tf.function Python starts every operation of a step. loss.numpy() or float(loss) in each step then waits until
-    the GPU has computed it, and Python can't prepare the next step meanwhile.
+    Without tf.function, Python starts every operation of a step. loss.numpy() or float(loss) in each step then waits until
+    the GPU has computed the loss, and meanwhile Python can't prepare the next step.
 Fix:
     1. Put the step into a function and decorate it with @tf.function.
     2. Read the loss less often: if step % 100 == 0: print(float(loss)); or average it on the device with keras.metrics.Mean.
 Verify:
-    An epoch takes less time, and GPU utilisation rises.
+    An epoch takes less time, and GPU utilization rises.
 Unless:
     There are few steps, or each takes seconds. Scripts that use tf.function anywhere are not reported.
 Example:

@@ -6,8 +6,8 @@ Cause:
     TensorFlow requires the same setting for all GPUs that it uses. gpus[0] is enough on a machine with one GPU; with several
     GPUs the script fails when TensorFlow initializes them.
 Fix:
-    1. Set it for each: for gpu in gpus: tf.config.experimental.set_memory_growth(gpu, True)
-    2. Or use only that one: tf.config.set_visible_devices(gpus[0], "GPU")
+    1. Set it for each GPU: for gpu in gpus: tf.config.experimental.set_memory_growth(gpu, True)
+    2. Or use only that GPU: tf.config.set_visible_devices(gpus[0], "GPU")
 Verify:
     The script starts on a machine with several GPUs.
 Unless:
@@ -51,5 +51,5 @@ def check(script: Script) -> Findings:
     listed = devices[0] and devices[0].of
     kind = constant(listed.argument("device_type", 0)) if isinstance(listed, Call) else None
     if kind == "GPU" and not compares_gpu_count(script):
-        message = f"Memory growth is set for GPU {positions.pop()} only: with several GPUs TensorFlow fails to initialize them."
+        message = f"Memory growth is set for GPU {positions.pop()} only: with several GPUs, TensorFlow fails to initialize them."
         yield at(settings[0].node, message, FIX)

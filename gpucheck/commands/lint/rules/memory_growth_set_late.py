@@ -9,7 +9,7 @@ Cause:
     tf.distribute strategy or dataset made of tensors. After that set_memory_growth, set_visible_devices and
     set_logical_device_configuration raise an exception, or have no effect if the exception is caught.
 Fix:
-    1. Call it first after the import, before any tensor, model, dataset or strategy.
+    1. Call it directly after the import, before any tensor, model, dataset or strategy.
     2. Or set memory growth outside the program
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
     3. Or select the GPUs outside the program, by their numbers
@@ -17,8 +17,8 @@ Fix:
 Verify:
     The call raises no exception, and nvidia-smi shows memory use that grows with the model.
 Unless:
-    Never: the call can't have an effect there. Not reported: a call in a notebook that catches RuntimeError, a test that
-    expects the exception, and a function that Ray, joblib, Dask or Spark may run in a separate process.
+    Never: the call has no effect there. Not reported: a call in a notebook that catches RuntimeError, a test that expects
+    the exception, and a function that Ray, joblib, Dask or Spark may run in a separate process.
 Example:
     bad:
         import tensorflow as tf
@@ -50,7 +50,7 @@ KINDS = {
 
 @rule(explains=("memory-growth-too-late",), words=WORDS)
 def check(script: Script) -> Findings:
-    """Report a setting that certainly comes after the GPUs were initialized, and after no other setting of its kind."""
+    """Report a setting that definitely follows the initialization of the GPUs, and no other setting of its kind."""
     for what, names in KINDS.items():
         settings = script.named(*(f"tensorflow.config.{name}" for name in names))
         for call in settings:

@@ -9,7 +9,7 @@ Fix:
     1. To limit the memory:
        tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
     2. To read the memory in use: tf.config.experimental.get_memory_info("GPU:0")
-    3. To read the memory that a GPU has, which TensorFlow does not know
+    3. To read a GPU's total memory, which TensorFlow does not report
        ? nvidia-smi --query-gpu=index,memory.total --format=csv
 Verify:
     TensorFlow's log says: Created device ... with 4096 MB memory
@@ -35,7 +35,7 @@ from gpucheck.commands.lint.values import Attribute, Operation, Read, Store, Val
 from gpucheck.core.compat.removed import MEMORY_LIMIT
 
 SET = "Use tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=...)])."
-READ = "TensorFlow does not know a GPU's memory: ask nvidia-smi --query-gpu=index,memory.total --format=csv"
+READ = "TensorFlow does not report a GPU's total memory: run nvidia-smi --query-gpu=index,memory.total --format=csv"
 
 
 @rule(words=(MEMORY_LIMIT,))

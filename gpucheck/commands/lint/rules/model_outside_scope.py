@@ -9,14 +9,14 @@ Symptom:
 Cause:
     A strategy mirrors the variables that are created inside its scope. A model built outside has plain variables: compiling it
     inside the scope fails, and training it without the scope silently uses one GPU. The same applies to parts of a model,
-    such as a pretrained base, and to a model that strategy.run trains.
+    such as a pretrained base, and to a model that is trained through strategy.run.
 Fix:
     1. Build and compile the model under: with strategy.scope():
 Verify:
     nvidia-smi shows all GPUs busy during training, and model.distribute_strategy is your strategy.
 Unless:
-    The model should stay on one device, and the strategy is for another model. Keras 3 can train a model with a part from
-    outside if that part is frozen: scripts that set trainable to False anywhere are not reported for parts.
+    The model should stay on one device, and the strategy is for another model. Keras 3 can train a model with a part built
+    outside if that part is frozen: in scripts that set trainable to False anywhere, parts are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -48,7 +48,7 @@ FIX = "Build the model, and compile it, under: with strategy.scope():"
 
 @rule(explains=("variable-outside-scope",), words=("Strategy",))
 def check(script: Script) -> Findings:
-    """Report models built outside and compiled inside, with parts built outside, or built and trained outside."""
+    """Report models built outside the scope and compiled inside, with parts built outside, or built and trained outside."""
     made = script.named(*MIRRORED)
     if not made or script.hidden_scope:
         return
@@ -74,7 +74,7 @@ def _parts_outside(script: Script, made: list[Call]) -> Findings:
             for part, by in weights(script, model):
                 if outside(by, around[0]) and not any(_passed_to_unknown(script, one) for one in (part, model)):
                     where = script.where(model.node)
-                    yield at(by.node, f"This part of the model is built outside the scope in which the model is ({where}).", FIX)
+                    yield at(by.node, f"This part is built outside the scope in which the model is built ({where}).", FIX)
 
 
 def _custom_loops(script: Script, made: list[Call]) -> Findings:

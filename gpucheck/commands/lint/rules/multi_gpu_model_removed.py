@@ -1,4 +1,4 @@
-"""The script uses multi_gpu_model, which was removed from Keras.
+"""The script uses multi_gpu_model, which has been removed from Keras.
 
 Symptom:
     AttributeError: module 'keras.utils' has no attribute 'multi_gpu_model'

@@ -5,8 +5,8 @@ Symptom:
     ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type to a Tensor.
     - ValueError: in user code: ... keras/src/backend/tensorflow/trainer.py
 Cause:
-    fit of Keras 3 does not support several workers of TensorFlow's strategy. A custom loop with strategy.run and Keras 2
-    do.
+    fit in Keras 3 does not support TensorFlow's strategy with several workers. A custom loop with strategy.run does, and so
+    does Keras 2.
 Fix:
     1. Write the loop: strategy.experimental_distribute_dataset and strategy.run.
     2. Or keep Keras 2: install tf_keras, then
@@ -16,8 +16,8 @@ Verify:
     Two workers on one machine complete the first step.
 Unless:
     Only one worker is ever started: use MirroredStrategy instead. tf.keras is Keras 3 since TensorFlow 2.16: scripts that use
-    it are reported only if they name TF_CONFIG or a cluster resolver, do not check a version, and do not mention an older
-    TensorFlow or Keras 2, in comments and shell commands either.
+    it are reported only if they use TF_CONFIG or a cluster resolver, do not check a version, and do not mention an older
+    TensorFlow or Keras 2, not even in comments and shell commands.
 Example:
     bad:
         import keras
@@ -54,7 +54,7 @@ RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kuberne
 
 @rule(explains=("multi-worker-fit-unsupported",), words=("MultiWorkerMirroredStrategy",))
 def check(script: Script) -> Findings:
-    """Report fit if the model is certainly in the scope of this strategy and a Keras 3 model."""
+    """Report fit if the model is definitely in the scope of this strategy and a Keras 3 model."""
     sure = script.standalone_keras
     if not sure and not script.uses_keras_3:
         return
@@ -72,7 +72,7 @@ def _resolved(strategy: Value) -> bool:
 
 
 def _clustered(script: Script) -> bool:
-    """Whether the script reads or sets TF_CONFIG for several workers: with one worker fit of Keras 3 works."""
+    """Whether the script reads or sets TF_CONFIG for several workers: with one worker, Keras 3's fit works."""
     if any(constant(call.argument("", 0)) == "TF_CONFIG" for call in script.named("os.environ.pop")):
         return False
     nodes = list(ast.walk(script.tree))

@@ -1,7 +1,7 @@
 """A dataset that reads and preprocesses files is never prefetched.
 
 Symptom:
-    - GPU utilisation swings between 0 and 100 percent while the CPU is busy.
+    - GPU utilization swings between 0 and 100 percent while the CPU is busy.
     The TensorFlow Profiler says: Your program is HIGHLY input-bound.
 Cause:
     Without prefetch a training step and the preparation of the next batch alternate: the GPU waits while the CPU reads and
@@ -13,9 +13,9 @@ Fix:
 Verify:
     An epoch takes less time; gpucheck bench measures what the pipeline and the device can reach.
 Unless:
-    The data is small. A generator that is only batched is not reported, as in TensorFlow's tutorials. Lists of file names and
+    The data is small. A generator that is only batched, as in TensorFlow's tutorials, is not reported. Lists of file names and
     custom loops are not reported if a step has num_parallel_calls, because this step prefetches. Recent TensorFlow adds a
-    prefetch after batch, unless the optimisation inject_prefetch is switched off; an explicit prefetch costs nothing and does
+    prefetch after batch, unless the optimization inject_prefetch is disabled; an explicit prefetch costs nothing and does
     not depend on the version.
 Example:
     bad:
@@ -78,7 +78,7 @@ def check(script: Script) -> Findings:
 
 
 def _waits(chain: Chain, *, in_loop: bool) -> bool:
-    """Whether training waits for a step that reads files or runs a generator; a parallel step in a loop prefetches by itself."""
+    """Whether training waits for a step that reads files or runs a generator; a parallel step in a loop already prefetches."""
     if chain.batch is None or chain.has("prefetch", "cache", "with_options"):
         return False
     if SLOW.fullmatch(chain.source.name):
@@ -88,12 +88,12 @@ def _waits(chain: Chain, *, in_loop: bool) -> bool:
 
 
 def _parallel(chain: Chain) -> bool:
-    """Whether a step with parallel calls prefetches by itself."""
+    """Whether a step with parallel calls prefetches."""
     return any("num_parallel_calls" in step.keywords or step.starred or len(step.args) > 1 for step in chain.steps)
 
 
 def _trains(script: Script, call: Call) -> bool:
-    """Whether a call in a loop certainly updates weights from its arguments: a step of this file, or under a tape."""
+    """Whether a call in a loop definitely updates weights from its arguments: a step in this file, or under a tape."""
     if call.method == "train_on_batch":
         return bool(built(call.receiver))
     step: Value | None = call.function

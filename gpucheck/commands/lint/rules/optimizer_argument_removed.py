@@ -3,15 +3,16 @@
 Symptom:
     ValueError: Argument(s) not recognized: {'lr': 0.001}
 Cause:
-    Keras 2 accepted lr beside learning_rate. From TensorFlow 2.11 on it only warned, and trained with the default rate.
-    Keras 3, in TensorFlow since 2.16, raises an error. It ignores decay with a warning.
+    Keras 2 accepted lr as well as learning_rate. Since TensorFlow 2.11, it only warned, and trained with the default rate.
+    Keras 3, in TensorFlow since 2.16, raises an error for lr, and ignores decay with a warning.
 Fix:
     1. keras.optimizers.Adam(learning_rate=0.001)
     2. Instead of decay pass a schedule as the learning rate: keras.optimizers.schedules.InverseTimeDecay(0.001, 1, decay)
 Verify:
     The script trains without the error.
 Unless:
-    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention it or check a version are not reported.
+    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention Keras 2 or check a version are not
+    reported.
 Example:
     bad:
         import keras

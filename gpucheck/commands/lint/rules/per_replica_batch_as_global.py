@@ -4,17 +4,17 @@ Symptom:
     - Adding GPUs does not make training faster: each GPU gets a fraction of the batch.
     - The loss of a custom loop is too large by a factor of the number of GPUs.
 Cause:
-    The dataset passed to fit or to experimental_distribute_dataset must be batched by the global batch size, which the
-    strategy divides among the replicas; compute_average_loss also divides by the global size. Multiply a size per replica by
-    strategy.num_replicas_in_sync first. Only distribute_datasets_from_function batches per replica.
+    The dataset passed to fit or to experimental_distribute_dataset must be batched with the global batch size, which the
+    strategy divides among the replicas; compute_average_loss also divides by the global size. First multiply a size per
+    replica by strategy.num_replicas_in_sync. Only distribute_datasets_from_function batches per replica.
 Fix:
     1. global_batch_size = batch_size_per_replica * strategy.num_replicas_in_sync
     2. Use it to batch the dataset and to average the loss.
 Verify:
-    With twice as many GPUs an epoch has half the steps.
+    With twice as many GPUs, an epoch has half as many steps.
 Unless:
     The number is the global batch size and its name is misleading: rename it. A number without such a name is reported only
-    where the program names at least as many GPUs, four or more.
+    if the program lists at least as many GPUs, four or more.
 Example:
     bad:
         import tensorflow as tf
@@ -66,7 +66,7 @@ def check(script: Script) -> Findings:
 
 
 def _per_worker(call: Call) -> bool:
-    """Whether the dataset is certainly batched for all replicas of a worker: the default, which options can change."""
+    """Whether the dataset is definitely batched for all replicas of a worker: the default, which options can change."""
     given = call.argument("options", 1)
     if given is None:
         return not call.starred
@@ -101,7 +101,7 @@ def _sized(script: Script, call: Call, size: Value | None, what: str, strategies
 
 
 def _per_replica(script: Script, size: Value | None, *, workers: bool) -> str | None:
-    """Return the name of a size that is certainly the one of a replica, or of a worker if the strategies have several."""
+    """Return the name of a size that is definitely per replica, or per worker if the strategies have several workers."""
     names = set() if constant(size) == 1 else _names(size)
     if not isinstance(size, Constant) and any(_computed(script, name) for name in names):
         return None  # multiplied elsewhere: FLAGS.batch_size_per_replica *= strategy.num_replicas_in_sync
@@ -126,7 +126,7 @@ def _computed(script: Script, name: str) -> bool:
 
 
 def _named_gpus(strategy: Value) -> int:
-    """Return how many GPUs a program names for a strategy; 0 below four, where one sample for each may be intended."""
+    """Return how many GPUs a program lists for a strategy; 0 below four, where one sample for each may be intended."""
     given = _devices(strategy)
     names = [str(constant(device)).lower() for device in given.items] if isinstance(given, Items) else []
     return len(names) if len(names) >= 4 and not any("cpu" in name for name in names) else 0
@@ -142,7 +142,7 @@ def _several(strategies: list[Value]) -> bool:
 
 
 def _uses_several_devices(strategy: Value) -> bool:
-    """Whether a strategy uses all devices, or several named ones."""
+    """Whether a strategy uses all devices, or a list of several."""
     devices = _devices(strategy)
     if isinstance(devices, Items):
         return len(devices.items) > 1

@@ -4,15 +4,15 @@ Symptom:
     - The log has a line "Executing op ... in device ..." for every operation.
     - Training is slower than without the log.
 Cause:
-    tf.debugging.set_log_device_placement(True) prints a line for each operation. It is meant for a few operations, to see where
-    they run.
+    tf.debugging.set_log_device_placement(True) prints a line for each operation. It is intended to show where a few operations
+    run.
 Fix:
     1. Remove tf.debugging.set_log_device_placement(True) before training.
-    2. To see once where operations run: gpucheck --log-device-placement
+    2. To see where operations run, once: gpucheck --log-device-placement
 Verify:
     The log has no line "Executing op".
 Unless:
-    The training is a short test of the placement. A log that is switched off again is not reported.
+    The training is a short test of the placement. A log that is turned off again is not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -37,7 +37,7 @@ from gpucheck.commands.lint.script import Findings, Script, at, rule
 
 @rule(severity="warning", words=("set_log_device_placement",))
 def check(script: Script) -> Findings:
-    """Report every call that leaves the log on while a model is trained, if no later call may switch it off."""
+    """Report every call that leaves the log on while a model is trained, if no later call may turn it off."""
     for call in left_on(script.named("tensorflow.debugging.set_log_device_placement"), "enabled"):
         fit = next((fit for fit, _ in script.trainings if before(call.place, fit.place)), None)
         if fit:

@@ -4,13 +4,13 @@ Symptom:
     - Training with mixed_float16 is not faster than without, and takes as much memory.
     - model.layers[0].dtype_policy still says float32.
 Cause:
-    A layer takes the global policy when it is created, and keeps it. A policy that is set later applies to later layers only.
+    A layer reads the global policy when it is created, and keeps it. A policy that is set later applies only to later layers.
 Fix:
     1. Call keras.mixed_precision.set_global_policy before the first layer is created.
 Verify:
-    print(model.layers[0].dtype_policy) names the policy.
+    print(model.layers[0].dtype_policy) prints the policy.
 Unless:
-    Layers are created after the policy; such programs are not reported.
+    Layers are created after the policy is set; such programs are not reported.
 Example:
     bad:
         import keras
@@ -46,7 +46,7 @@ def check(script: Script) -> Findings:
         for fit, models in script.trainings:
             if len(models) == 1 and before(models[0].place, policy.place) and before(policy.place, fit.place):
                 built = script.where(models[0].node)
-                message = f"The policy {value} is set after the model was built ({built}), whose layers keep theirs."
+                message = f"The policy {value} is set after the model was built ({built}): its layers keep their policy."
                 yield at(policy.node, message, "Move it above the first layer of this model.")
                 break
 

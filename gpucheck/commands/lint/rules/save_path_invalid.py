@@ -7,16 +7,17 @@ Symptom:
     ValueError: The filepath provided must end in `.keras` (Keras model format). Received: filepath=best.hdf5
     TypeError: ModelCheckpoint.__init__() got an unexpected keyword argument 'period'
 Cause:
-    Keras 3, in TensorFlow since 2.16, chooses the format by the end of the file name: .keras or .h5 for a model, .weights.h5 for
-    weights. Keras 2 also accepted other names, and wrote TensorFlow's formats. save comes after the training.
+    Keras 3, in TensorFlow since 2.16, chooses the format by the file name's extension: .keras or .h5 for a model, .weights.h5 for
+    weights. Keras 2 also accepted other names, and wrote TensorFlow's formats. The error only appears after training.
 Fix:
     1. model.save("model.keras"), model.save_weights("model.weights.h5"), ModelCheckpoint("best.keras").
     2. For serving, write a SavedModel: model.export("folder").
     3. Instead of ModelCheckpoint's period use save_freq, in batches: save_freq=5 * steps_per_epoch.
 Verify:
-    gpucheck lint reports nothing, and the file is there after one epoch.
+    gpucheck lint reports nothing, and the file exists after one epoch.
 Unless:
-    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention it or check a version are not reported.
+    The script runs with Keras 2 (tf-keras, TensorFlow before 2.16). Scripts that mention Keras 2 or check a version are not
+    reported.
 Example:
     bad:
         import keras
@@ -48,7 +49,7 @@ WEIGHTS, MODELS = (".weights.h5",), (".keras", ".h5")
 
 @rule(explains=("keras-version-conflict",), words=(".save", "ModelCheckpoint"))
 def check(script: Script) -> Findings:
-    """Report a name whose end is certainly wrong, and the argument period."""
+    """Report a name whose end is definitely wrong, and the argument period."""
     for call in calls_of_models(script, "save", "save_weights"):
         yield from _finding(call, call.method, WEIGHTS if call.method == "save_weights" else (*MODELS, ".hdf5"))
     for call in script.named("keras.callbacks.ModelCheckpoint") if script.uses_keras_3 else ():

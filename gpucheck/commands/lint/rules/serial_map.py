@@ -2,7 +2,7 @@
 
 Symptom:
     - The GPU waits for data, although the dataset ends in prefetch.
-    - One CPU core is busy, the others are idle.
+    - One CPU core is busy, and the others are idle.
 Cause:
     Dataset.map calls its function for one element at a time, unless num_parallel_calls is given. prefetch prepares batches
     while the GPU computes, but the function still runs on one core.
@@ -11,7 +11,7 @@ Fix:
 Verify:
     top shows several busy cores during training, and an epoch takes less time.
 Unless:
-    The dataset is cached after the map: such datasets are not reported, nor functions that don't read or decode files.
+    The dataset is cached after the map. Such datasets are not reported, nor are functions that don't read or decode files.
 Example:
     bad:
         import tensorflow as tf

@@ -4,15 +4,15 @@ Symptom:
     loss: nan
     - Accuracy stops rising earlier than in float32.
 Cause:
-    Under mixed_float16 or mixed_bfloat16 every layer computes in the 16-bit type unless configured otherwise, the last one too.
-    It rounds probabilities near 0 and 1, and the loss takes their logarithm.
+    Under mixed_float16 or mixed_bfloat16 every layer, including the last one, computes in the 16-bit type unless configured
+    otherwise. This type rounds probabilities near 0 and 1, and the loss takes their logarithm.
 Fix:
     1. Give the last layer dtype="float32".
     2. Or omit the softmax, and use a loss with from_logits=True on float32 outputs.
 Verify:
     model.output.dtype is float32.
 Unless:
-    Never: float32 costs nothing measurable there. A softmax inside a model, as in attention, is fine and not reported.
+    Never: float32 has no measurable cost there. A softmax inside a model, as in attention, is fine and not reported.
 Example:
     bad:
         import keras
@@ -43,7 +43,7 @@ SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.soft
 
 @rule(severity="warning", explains=("loss-not-finite",), words=("mixed_float16", "mixed_bfloat16"))
 def check(script: Script) -> Iterator[Finding]:
-    """Report the last layer of a compiled model if it is created while a mixed policy is certainly active."""
+    """Report the last layer of a compiled model if it is created while a mixed policy is definitely active."""
     for _, models in script.calls_on_models("compile"):
         for model in models:
             for last in _last(script, model):
@@ -55,11 +55,11 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _last(script: Script, model: Call) -> list[Call]:
-    """Return the last layer of every output, if it is certain."""
+    """Return the last layer of every output, if it is known."""
     last_layers: list[Value | None] = []
     if model.name == "keras.Sequential":
         layers = stack(script, model)
-        if all(by.place.path == model.place.path for _, by in layers):  # layers added in a branch are not certain
+        if all(by.place.path == model.place.path for _, by in layers):  # layers added in a branch are uncertain
             last_layers = [layer for layer, _ in layers[-1:]]
     elif model.name == "keras.Model":
         outputs = model.argument("outputs", 1)
@@ -84,7 +84,7 @@ def _returned(model: Call, method: Value | None) -> list[Value | None]:
 
 
 def _outputs(function: ast.AST) -> Iterator[ast.expr | None]:
-    """Yield the value of each return; for ``x = self.head(x)`` directly before ``return x`` the call."""
+    """Yield the value of each return, or the call for ``x = self.head(x)`` directly before ``return x``."""
     for holder in ast.walk(function):
         for block in (getattr(holder, name, None) for name in ("body", "orelse", "finalbody")):
             for index, statement in enumerate(block if isinstance(block, list) else ()):
@@ -119,7 +119,7 @@ def _active_with_gpus(script: Script, policy: Place, layer: Place) -> bool:
 
 
 def _policy(script: Script, layer: Call) -> str | None:
-    """Return the mixed policy that is certainly active when a layer is created."""
+    """Return the mixed policy that is definitely active when a layer is created."""
     for setter, name in [pair for pair in policies(script) if pair[0].place.order < layer.place.order][-1:]:
         certain = before(setter.place, layer.place) or _active_with_gpus(script, setter.place, layer.place)
         cleared = any(setter.place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS))

@@ -1,4 +1,4 @@
-"""A model for a TPU uses float16, which TPUs do not compute with.
+"""A model for a TPU uses float16, in which TPUs do not compute.
 
 Symptom:
     - Training on the TPU is slower than in float32, or fails to compile.
@@ -9,7 +9,7 @@ Cause:
 Fix:
     1. keras.mixed_precision.set_global_policy("mixed_bfloat16")
 Verify:
-    print(model.layers[0].dtype_policy) names mixed_bfloat16.
+    print(model.layers[0].dtype_policy) prints mixed_bfloat16.
 Unless:
     The program chooses its strategy at run time and has a fallback for GPUs: such programs are not reported.
 Example:
@@ -49,4 +49,4 @@ def check(script: Script) -> Findings:
     for _, models in script.trainings:
         for setter, name in [pair for pair in policies(script) if before(pair[0].place, models[0].place)][-1:]:
             if on_tpu(models) and name in ("mixed_float16", "float16"):
-                yield at(setter.node, "TPUs do not compute with float16.", 'Use the policy "mixed_bfloat16".')
+                yield at(setter.node, "TPUs do not compute in float16.", 'Use the policy "mixed_bfloat16".')

@@ -5,8 +5,8 @@ Symptom:
     - InvalidArgumentError: Cannot assign a device for operation ... device:TPU
     - The strategy finds no TPU, although the machine has one.
 Cause:
-    TensorFlow does not connect to a TPU by itself: the program must connect to its cluster, if it is on another host, and
-    initialize the TPU system before it creates the strategy.
+    TensorFlow does not connect to a TPU automatically: the program must connect to the TPU's cluster, if it is on another host,
+    and initialize the TPU system before it creates the strategy.
 Fix:
     1. Insert, before the strategy: tf.config.experimental_connect_to_cluster(resolver), then
        tf.tpu.experimental.initialize_tpu_system(resolver).
@@ -42,7 +42,7 @@ FIX = "Call tf.config.experimental_connect_to_cluster and tf.tpu.experimental.in
 
 @rule(words=("TPUStrategy",))
 def check(script: Script) -> Findings:
-    """Report strategies of a resolver that this file creates, if nothing in the file initializes a TPU or gets the resolver."""
+    """Report strategies of a resolver that this file creates, if nothing in it initializes a TPU or receives the resolver."""
     if any("initialize_tpu_system" in name for name in script.names) or script.methods("initialize_tpu_system"):
         return
     for strategy in script.named(TPU):

@@ -5,7 +5,7 @@ Symptom:
     - ValueError: Expected static shape, got (None, ...)
     - The last step of every epoch takes minutes: it is compiled again.
 Cause:
-    XLA compiles a program for fixed shapes. Without drop_remainder=True the first dimension of a batch is unknown, and the last
+    XLA compiles a program for fixed shapes. Without drop_remainder=True, the first dimension of a batch is unknown, and the last
     batch of an epoch is smaller than the others. Keras turns NumPy arrays into such a dataset.
 Fix:
     1. dataset.batch(batch_size, drop_remainder=True)
@@ -80,7 +80,7 @@ def _arrays(call: Call) -> Findings:
 
 
 def _samples(value: Value | None) -> int | None:
-    """Return the number of samples of a value that is certainly a NumPy array; None if it is unknown."""
+    """Return the number of samples in a value that is definitely a NumPy array; None if it is unknown."""
     found: object = None
     if isinstance(value, Operation):  # arithmetic with a number: the key of a slice is none, and a comprehension has one part
         arrays = [part for part in value.parts if not isinstance(constant(part), (int, float))]

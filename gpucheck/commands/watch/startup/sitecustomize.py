@@ -1,8 +1,8 @@
-"""Each Python under ``gpucheck run --watch`` imports this when it starts: a ``fit`` of Keras 3 gets a ``gpucheck.keras.Watch``.
+"""A module that each Python under ``gpucheck run --watch`` imports at startup: it adds a ``Watch`` to each ``fit`` of Keras 3.
 
-The program must run as without it: the folder leaves sys.path, a sitecustomize that it hides is imported, and our errors are
-ignored. gpucheck itself is imported at the first ``fit``. The monitor outside (``outside.py``) learns through a named pipe, whose
-path is in GPUCHECK_WATCH, that a Watch has printed; at its own end, the program waits a moment for the monitor's lines.
+The program must run as if it were absent: the folder is removed from sys.path, a sitecustomize that it hides is imported, and our
+errors are ignored. gpucheck itself is imported at the first ``fit``. A named pipe, whose path is in GPUCHECK_WATCH, tells the
+monitor outside (``outside.py``) that a Watch has printed. When the program ends, it waits a moment for the monitor's lines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Finder:
 
     @classmethod
     def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the other finders' spec of keras; None for every other module."""
+        """Return the other finders' spec for keras; None for every other module."""
         if name != "keras" or cls.busy:
             return None
         cls.busy = True
@@ -45,7 +45,7 @@ class Finder:
 
                 spec.loader.exec_module = exec_module  # type: ignore[method-assign]
             return spec
-        except Exception:  # the spec is missing or unusual: leave it to the other finders
+        except Exception:  # the spec is missing or unexpected: leave it to the other finders
             return None
         finally:
             cls.busy = False
@@ -117,7 +117,7 @@ def _end() -> None:
 
 
 def _import_hidden() -> None:
-    """Import the sitecustomize that this one hides. Its errors are reported by Python, as without us."""
+    """Import the sitecustomize that this one hides. Python reports its errors, as it would without us."""
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
     ours = sys.modules.pop(__name__)

@@ -19,7 +19,7 @@ def redact(
     """Return the report with aliases for values that identify a machine, a person or an account.
 
     Args:
-        report: any report, also a replayed one.
+        report: any report, including a replayed one.
         hosts: names of this machine, which only the caller can query.
         users: names of its user, which only the caller can query.
         has_time: called repeatedly; after it returns False, all remaining texts are omitted.
@@ -37,6 +37,6 @@ def notice(report: Report) -> str | None:
     if not any(ALIAS.search(text) for _, text in strings(report)):
         return None
     return (
-        "Redacted for sharing: aliases such as `host-1` replace names, and a command with an alias can't be typed."
-        " Your own page has the real names: `gpucheck --open`, or `--no-redact`."
+        "Redacted for sharing: aliases such as `host-1` replace names, and a command with an alias can't be run."
+        " For the real names, use `gpucheck --open` or `--no-redact`."
     )

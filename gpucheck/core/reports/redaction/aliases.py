@@ -15,9 +15,9 @@ from gpucheck.core.reports.redaction.shapes import ANNOUNCED, AT, FOLDER, HOMES,
 from gpucheck.core.reports.redaction.walk import strings
 from gpucheck.core.reports.redaction.words import COMMON, WORDS
 
-_WINDOW = 1 << 16  # characters that are searched between two checks of the time
+_WINDOW = 1 << 16  # characters searched between two checks of the time
 _OVERLAP = 1 << 13  # characters after them, so that a secret at the boundary is complete
-_NOT_REDACTED = "(left out: no time was left to redact it)"
+_NOT_REDACTED = "(omitted: not enough time to redact it)"
 
 _ESCAPED_END = re.compile(r"\\{1,4}[nrt]")
 
@@ -277,7 +277,7 @@ def _matches(shapes: tuple[Shape, ...], text: str, start: int, end: int) -> Iter
 
 
 def _replaced(text: str, spans: list[Span]) -> str:
-    """Return the text with its spans replaced; of two that overlap the longer one wins, and the other's rest is removed."""
+    """Return the text with its spans replaced; if two overlap, the longer one wins, and the rest of the other is removed."""
     parts, position = [], 0
     for start, end, alias in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start >= position:

@@ -15,13 +15,13 @@ VERSION_FIELDS = re.compile(r"(?:version|specifier|installed)$")
 HOST_VARIABLES = re.compile(r"HOSTNAME|HOSTS?$|NODELIST$|NODENAME$|_ADDR(?:ESS(?:ES)?)?$|ENDPOINTS?$|^TPU_NAME$")
 PCI_ADDRESS = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:.*")
 PATH = re.compile(r"/[^\s:;,\"'=<>|]{2,4096}")
-_LETTERS = re.compile(r"[A-Za-z]{30}")  # in sequence: not a name
+_LETTERS = re.compile(r"[A-Za-z]{30}")  # a run of that length is not a name
 _PLACEHOLDER = re.compile(
     r"[\W_]*|\d{1,4}|[*xX.]{3,}|\$\{?\w+\}?|<[^>]*>|\[[^\]]*\]|%\w+%?|(?:none|null|true|false|yes|no|on|off|not|set|unset|required"
     r"|missing|empty|invalid|expired|wrong|incorrect|denied|authentication|prompt|string|str|bytes|int)[.,:;!)]*",
     re.IGNORECASE,
 )
-# In an address: the rest is a credential that allows writing.
+# In an address, the rest is a credential that allows writing.
 _HOOK = re.compile(r"hook[^/]{0,80}/(?:[a-z]{1,20}/)*(.{8,})", re.IGNORECASE)
 _PUBLIC_ROOTS = frozenset("usr etc dev proc sys lib lib64 bin sbin run snap nix boot system library".split())  # noqa: SIM905
 
@@ -47,7 +47,7 @@ def secret(kind: str, value: str) -> tuple[str, str, int] | None:
 
 
 def has_digit(text: str) -> bool:
-    """Whether it contains a digit."""
+    """Whether a text contains a digit."""
     return any(letter.isdigit() for letter in text)
 
 
@@ -117,7 +117,7 @@ def own_folders(path: str) -> Iterator[str]:
 
 
 class Uuids:
-    """The UUIDs of a report. CUDA takes any prefix of one that only one GPU has."""
+    """The UUIDs of a report. CUDA accepts any prefix that identifies a single GPU."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()

@@ -1,8 +1,8 @@
 """Names of machines and users: learned ones are found everywhere, and host names are detected in free text.
 
-A name without a keyword before it counts as a host if it has a suffix of private networks (ICANN's ``internal``, RFC 6762's
+A name without a keyword before it is treated as a host if it has a suffix of private networks (ICANN's ``internal``, RFC 6762's
 ``local``, RFC 8375's ``home.arpa`` and common older ones), a port, a share or an exported folder.
-Excluded is similar text: modules, files, versions, public sites.
+Similar text is excluded: modules, files, versions, public sites.
 """
 
 import re
@@ -53,7 +53,7 @@ _SHARE = re.compile(rf"(?<![\w:/.\\*-])(?://({NAME})/(?=[\w$])|\\\\(?:\\\\)?({NA
 
 
 class Names:
-    """Hosts, users and serial numbers, with one look-up per word for any number of names."""
+    """Hosts, users and serial numbers, with one lookup per word for any number of names."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, str] = {}  # kind by name in lower case; "#" matches any number

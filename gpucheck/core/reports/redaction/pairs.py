@@ -29,7 +29,7 @@ _WORDS = {
     "machine": "host hosts node nodes server nodeaddr",  # if they look like one
 }
 _KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-_SHORT = frozenset({"pass", "pin", "pw"})  # keys of secrets if "=" follows, or after another word
+_SHORT = frozenset({"pass", "pin", "pw"})  # keys of secrets if followed by "=", or after another word
 _HARMLESS = """
 public primary foreign sort partition registry cache dict missing unexpected unknown invalid host metadata config option feature
 map sub json yaml index lookup group unique hot short any no the this that a each wrong duplicate state
@@ -105,5 +105,5 @@ def is_mixed(text: str) -> bool:
 
 
 def looks_random(value: str, least: int) -> bool:
-    """Whether letters and digits are mixed as in a generated secret."""
+    """Whether letters and digits are mixed as they are in a generated secret."""
     return len(value) >= least and any(letter.isdigit() for letter in value) and any(letter.isalpha() for letter in value)

@@ -1,6 +1,6 @@
 """Patterns that detect secrets by their shape or by the words around them.
 
-A group's name is the kind of its value. Every pattern takes time in proportion to the text: repetitions start at a word
+A group's name is the kind of its value. Every pattern takes time proportional to the text: repetitions start at a word
 boundary, or are bounded. ``tests/redaction`` measures that.
 """
 
@@ -23,7 +23,7 @@ def _shape(literals: str, regex: str, flags: int = re.IGNORECASE) -> Shape:
     return Shape(tuple(literals.split("|")) if literals else (), re.compile(regex, flags))
 
 
-# Prefixes of tokens that services issue, in the formats that each service documents.
+# Prefixes of tokens that services issue, in the formats that the services document.
 #
 # A token needs no keyword before it. The list has only unambiguous formats: a prefix with enough random characters after it.
 # Documented for instance by GitHub ("Behind GitHub's new authentication token formats"), GitLab ("Token overview"), Slack ("Token
@@ -33,7 +33,7 @@ def _shape(literals: str, regex: str, flags: int = re.IGNORECASE) -> Shape:
 # (github.com/Yelp/detect-secrets, Apache-2.0): docs/trust.md has the comparison and the rules that are not covered. Nothing is
 # copied from either.
 
-# Followed by letters and digits only: an underscore would make it the name of a program or variable.
+# Followed by letters and digits only: with an underscore it would be the name of a program or variable.
 _ALPHANUMERIC = """
 ghp_ gho_ ghu_ ghs_ ghr_ hf_ api_org_ npm_ rubygems_ dckr_pat_ dckr_oat_ pk_live_ whsec_
 dop_v1_ doo_v1_ dor_v1_ lin_api_ ntn_ figd_ ATATT3x ATCTT3x ATBB dkea shpat_ shpca_ shppa_ shpss_ pnu_ rdme_ r8_ gsk_ KGAT_
@@ -142,7 +142,7 @@ ANNOUNCED = (
     _shape("serial|s/n|sn", r"\b(?:serial(?:[ _-]?(?:number|no))?|S/?N)\b\W{0,12}(?P<serial>[A-Z0-9][A-Z0-9-]{5,64})"),
 )
 
-# All others, redacted only at the match.
+# All others are redacted only at the match.
 SHAPES = (
     _shape(
         "private key",

@@ -43,5 +43,5 @@ no not found missing empty here there nowhere elsewhere place where some other a
 computecache stack containers container docker overlay kernel firmware module modules etc ld so conf net security gpu gpus cpu
 """
 FOLDERS = frozenset(_FOLDERS.split())
-# What stands for a name or secret in a redacted text: a command with one of these can't be typed.
+# Placeholders for names and secrets in a redacted text: a command with one of these can't be run.
 ALIAS = re.compile(r"(?<![\w-])(?:email|folder|guid|host|id|ip|mac|secret|serial|user|uuid|value|(?:GPU|MIG)-uuid)-\d+(?![\w-])")

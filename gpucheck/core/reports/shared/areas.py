@@ -37,7 +37,7 @@ class Area(msgspec.Struct, frozen=True):
 class Look(NamedTuple):
     """The state of an area according to its fact."""
 
-    sound: bool | None  # None: not checked, or nothing to check
+    ok: bool | None  # None: not checked, or nothing to check
     words: str
 
 
@@ -45,7 +45,7 @@ class _Part(NamedTuple):
     fact: type[Fact]  # the fact that describes the area
     others: tuple[str, ...]  # further probes with evidence for findings of this area
     look: Callable[[Any, Report], Look]
-    unread: Callable[[Report], str] = lambda report: ""  # what is known of the area if its own probe was skipped
+    unread: Callable[[Report], str] = lambda report: ""  # what is known about the area if its own probe was skipped
 
     @property
     def probes(self) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class _Part(NamedTuple):
 
 
 def areas(report: Report) -> list[Area]:
-    """Return every area, from the operating system up to training; TPU and other backend only if present."""
+    """Return every area, from the operating system up to training; the TPU and the other backend only if present."""
     tpu, backend = report.fact(Tpu), report.fact(Backend)
     needless = {"tpu": not (tpu and tpu.expected), "backend": not (backend and backend.other)}
     if of_node(report):
@@ -63,21 +63,21 @@ def areas(report: Report) -> list[Area]:
 
 def _area(name: str, part: _Part, report: Report) -> Area:
     fact = report.fact(part.fact)
-    sound, words = Look(None, _absent(part.probes[0], report)) if fact is None else part.look(fact, report)
+    ok, words = Look(None, _absent(part.probes[0], report)) if fact is None else part.look(fact, report)
     own = [finding for finding in report.findings if finding.evidence and finding.evidence[0].fact in part.probes]
     named = [finding for finding in own if finding.muted is not None or finding in roots(report)]
     if named and fact is None and _skipped(part.probes[0], report):
         words = part.unread(report)  # "not checked" would contradict the finding
-    if named and sound is not False:
+    if named and ok is not False:
         codes = ", ".join(dict.fromkeys(finding.code for finding in named))
         words = f"{words}; see {codes}" if words else f"see {codes}"
     if any(finding.severity is Severity.ERROR and finding.muted is None for finding in named):
         return Area(name, "FAIL", words)
     if named:
         return Area(name, "WARN", words)
-    if sound is False and (own or _cited(part, report)):
+    if ok is False and (own or _cited(part, report)):
         return Area(name, "follows", words)
-    return Area(name, "ok" if sound else "–", words)
+    return Area(name, "ok" if ok else "–", words)
 
 
 def _cited(part: _Part, report: Report) -> bool:
@@ -158,7 +158,7 @@ def _installed(report: Report) -> str:
 
 
 def _lists(listed: tuple[Device, ...], report: Report) -> Look:
-    """Describe a framework's devices, with its GPUs out of the driver's."""
+    """Describe a framework's devices, and how many of the driver's GPUs it sees."""
     gpus, count = [device for device in listed if device.kind == "GPU"], gpu_count(report)
     if count or gpus:
         return Look(len(gpus) >= count, f"sees {len(gpus)} of {max(count, len(gpus))} GPUs")
@@ -171,8 +171,8 @@ def _backend(backend: Backend, report: Report) -> Look:
         return Look(
             False if backend.imported is False else None, f"{backend.title}: {_error(backend) or backend.ending or 'no answer'}"
         )
-    sound, words = _lists(backend.devices, report)
-    return Look(sound, f"{backend.title} {words}")
+    ok, words = _lists(backend.devices, report)
+    return Look(ok, f"{backend.title} {words}")
 
 
 def _keras(keras: Keras, report: Report) -> Look:
@@ -194,14 +194,14 @@ def _training(fact: Training, report: Report) -> Look:
     if not fact.runs:
         stage = f" in the stage {fact.stage}" if fact.ending and fact.stage else ""
         return Look(None, f"nothing was trained: {fact.skipped or fact.ending or 'no run was possible'}{stage}")
-    endings = {"failed": "failed", "timed_out": "out of time", "passed": "passed", "skipped": "not tried"}
+    endings = {"failed": "failed", "timed_out": "timed out", "passed": "passed", "skipped": "skipped"}
     by_status = {status: [run for run in fact.runs if run.status == status] for status in endings}
     words = "; ".join(f"{_strategies(runs)} {endings[status]}" for status, runs in by_status.items() if runs)
     if by_status["failed"]:
         return Look(False, words)
     on_gpu = any(not name.startswith("CPU") for run in by_status["passed"] for name in run.devices)
-    proved = by_status["passed"] and not by_status["timed_out"] and (on_gpu or not gpu_count(report))
-    return Look(True if proved else None, words)
+    verified = by_status["passed"] and not by_status["timed_out"] and (on_gpu or not gpu_count(report))
+    return Look(True if verified else None, words)
 
 
 def _strategies(runs: Iterable[TrainingRun]) -> str:

@@ -16,10 +16,10 @@ def document(title: str, heading: str, body: str, below: str = "") -> str:
     """Return a self-contained page.
 
     Args:
-        title: of the browser's tab, as text.
+        title: title of the browser's tab, as text.
         heading: the conclusion, as text.
-        body: HTML.
-        below: HTML, below the heading.
+        body: the body, as HTML.
+        below: text below the heading, as HTML.
     """
     style = (pkgutil.get_data("gpucheck.core.reports", "report.css") or b"").decode()
     header = f"<header><h1>{html.escape(heading)}</h1>{below}</header>"

@@ -1,4 +1,4 @@
-"""Format evidence with the name of its object: "GPU 3 temperature: 91 °C"."""
+"""Format evidence, with the name of its object: "GPU 3 temperature: 91 °C"."""
 
 import re
 from collections.abc import Callable

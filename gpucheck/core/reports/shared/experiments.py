@@ -1,6 +1,6 @@
 """Experiments in reports that people read: their figures, and the conclusion of --full in a few sentences.
 
-The conclusion says what limits this machine, what to change, to leave, and what is fine. Only measured values.
+The conclusion states what limits this machine, what to change, what to leave as it is, and what works. All values are measured.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ UNITS: dict[str, Callable[[float], str]] = {
 
 KINDS = ("limits", "change", "leave", "fine")  # in the order of the report
 MUCH = 1.2  # speedup that justifies a change
-NEARLY = 0.9  # of the fastest: of remedies that differ less, the simplest is named
+NEARLY = 0.9  # share of the fastest rate: of remedies that differ less, the simplest is recommended
 REMEDIES = {
     "prefetch": ".prefetch(tf.data.AUTOTUNE)",
     "parallel_map": ".map(..., num_parallel_calls=tf.data.AUTOTUNE) and .prefetch(tf.data.AUTOTUNE)",
@@ -51,7 +51,7 @@ FINE = {
 
 
 def figures(experiment: Experiment) -> list[str]:
-    """Return its formatted figures, in its order."""
+    """Return an experiment's formatted figures, in order."""
     return [figure(key, value) for key, value in experiment.figures.items()]
 
 
@@ -87,7 +87,7 @@ def write(out: TerminalText, report: Report) -> None:
 
 
 def write_conclusion(out: TerminalText, report: Report) -> None:
-    """Write the conclusion in a few sentences: what limits this machine, what to change, to leave, what is fine."""
+    """Write the conclusion in a few sentences: what limits this machine, what to change, what to leave as it is, what works."""
     if not report.experiments:
         return
     out.blank()
@@ -165,7 +165,7 @@ def _xla(experiment: Experiment) -> Iterator[Sentence]:
         return
     if plain >= MUCH * compiled > 0:
         pays = experiment.figures.get("break_even_steps")
-        since = f"; that pays from step {pays:,.0f} on" if pays else ""
+        since = f"; it pays off from step {pays:,.0f} on" if pays else ""
         yield Sentence("change", f"XLA (jit_compile=True) made a step {plain / compiled:.1f} times as fast{since}.")
     else:
         took = f"a step took {significant(1000 * compiled)} ms with it, and {significant(1000 * plain)} ms without"
@@ -189,7 +189,7 @@ def _scaling(experiment: Experiment) -> Iterator[Sentence]:
 _WORDS = {"scaling": _scaling, "input_pipeline": _input, "precision": _precision, "xla_warm_up": _xla}
 
 
-# A text is omitted if one of its figures was not measured. Behind a colon is the unit in which a figure is printed.
+# A text is omitted if one of its figures was not measured. The unit of a printed figure follows its colon.
 _FACTORS = {"": 1, "ms": 1000, "percent": 100, "MiB": 1 / (1 << 20)}
 _TABLE = {
     "batch_normalization": (
@@ -204,7 +204,7 @@ _TABLE = {
         "JPEG {jpeg_plain_samples_per_second}, with cache {jpeg_cache_samples_per_second}",
     ),
     "memory_after_clear": (
-        "grows by {least_growth_of_a_round_bytes:MiB} MiB a round (up to {tolerated_growth_of_a_round_bytes:MiB} MiB are usual)",
+        "grows by {least_growth_of_a_round_bytes:MiB} MiB per round (up to {tolerated_growth_of_a_round_bytes:MiB} MiB is usual)",
     ),
     "out_of_memory": ("the error came after {raised_after_seconds:ms} ms", "loss {loss_before} before it, {loss_after} after it"),
     "repeated_computations": (
@@ -235,7 +235,7 @@ class _Figure(float):
 
 
 def measured(experiment: Experiment) -> str:
-    """Return an experiment's most important figures in one line; empty if it has none."""
+    """Return an experiment's most important figures on one line; empty if it has none."""
     parts, values = [], {name: _Figure(value) for name, value in experiment.figures.items() if value is not None}
     for piece in _TABLE.get(experiment.name, ()) if experiment.status == "passed" else ():
         with contextlib.suppress(KeyError):

@@ -13,7 +13,7 @@ from gpucheck.core.reports.shared.words import plural
 
 
 def roots(report: Report) -> list[Diagnosis]:
-    """Return the root causes: findings that are not muted or explained by another. Errors first, else in the report's order."""
+    """Return the root causes: findings that are neither muted nor explained by others; errors first, then in report order."""
     muted_codes = {finding.code for finding in muted(report)}
     causes = [
         finding
@@ -24,28 +24,28 @@ def roots(report: Report) -> list[Diagnosis]:
 
 
 def first_root(report: Report) -> Diagnosis | None:
-    """The first root cause; None without one, or without a verdict."""
+    """Return the first root cause; None without one, or without a verdict."""
     return next(iter(roots(report)), None) if report.verdict is not Verdict.UNKNOWN else None
 
 
 def root_code(report: Report) -> str | None:
-    """The code of the first root cause; None as for it."""
+    """Return the code of the first root cause; None without one, or without a verdict."""
     root = first_root(report)
     return None if root is None else root.code
 
 
 def muted(report: Report) -> list[Diagnosis]:
-    """The muted findings."""
+    """Return the muted findings."""
     return [finding for finding in report.findings if finding.muted is not None]
 
 
 def followers(report: Report, root: Diagnosis) -> list[Diagnosis]:
-    """The findings that a root cause explains."""
+    """Return the findings that a root cause explains."""
     return [finding for finding in report.findings if finding.explained_by == root.code]
 
 
 def first_steps(root: Diagnosis) -> list[str]:
-    """The first step of the fix, as a command if there is one; empty if unknown."""
+    """Return the first step of the fix, as a command if there is one; empty if unknown."""
     return [fix.command or fix.text for fix in root.fix[:1]]
 
 
@@ -59,20 +59,20 @@ def outcomes(report: Report, *statuses: Status) -> list[Outcome]:
     """Return the outcomes of the rules in this run's scope: expectations only if given; for a node, only its rules.
 
     Args:
-        report: of the run.
-        statuses: only outcomes with these; empty: all.
+        report: report of the run.
+        statuses: only outcomes with one of these; empty: all.
     """
     asked = (outcome for outcome in report.outcomes if outcome.reason not in (NO_EXPECTATIONS, NOT_OF_NODE))
     return [outcome for outcome in asked if not statuses or outcome.status in statuses]
 
 
 def unchecked(report: Report) -> list[Outcome]:
-    """The rules that were skipped or crashed."""
+    """Return the rules that were skipped or crashed."""
     return outcomes(report, Status.SKIPPED, Status.CRASHED)
 
 
 def ruled_out(report: Report) -> list[str]:
-    """The codes of the rules that found nothing."""
+    """Return the codes of the rules that found nothing."""
     return [outcome.code for outcome in outcomes(report, Status.CLEAR)]
 
 
@@ -88,7 +88,7 @@ def has_result(report: Report, run: ProbeRun) -> bool:
 
 
 def why_no_result(report: Report, run: ProbeRun) -> str | None:
-    """Why a completed probe has no result: how its child ended, and in which stage; None if it has one."""
+    """Return why a completed probe has no result: how its child ended, and in which stage; None if it has one."""
     if run.status is not ProbeStatus.OK:
         return None
     match report.facts.get(run.name):

@@ -1,4 +1,4 @@
-"""The decision table of hardware paths, with this run's measurement of each path's first metric. Nothing is estimated."""
+"""The decision table of hardware paths, with this run's value of each path's first metric. Nothing is estimated."""
 
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ class Path(NamedTuple):
 
 
 def paths(report: Report) -> tuple[Path, ...]:
-    """The rows; empty if nothing was trained."""
+    """Return the rows; empty if nothing was trained."""
     if not report.training:
         return ()
     return tuple(Path(*words, *look(report)) for words, look in _ROWS)
@@ -36,7 +36,7 @@ def paths(report: Report) -> tuple[Path, ...]:
 
 def write(out: TerminalText, report: Report) -> None:
     """Write a line for each path that was tested."""
-    rows = [row for row in paths(report) if not row.fits.startswith(("not here", "not tried"))]
+    rows = [row for row in paths(report) if not row.fits.startswith(("not here", "not tested"))]
     if not rows:
         return
     out.section("which path fits")
@@ -70,7 +70,7 @@ def _peak(alone: list[TrainingRun], report: Report) -> str | None:
 
 
 def _wrong(report: Report) -> dict[str, str]:
-    """Devices affected by an error, with its code; they may have trained anyway."""
+    """Return the devices affected by an error, with its code; they may have trained anyway."""
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR and finding.muted is None]
     return {device: finding.code for finding in reversed(errors) for device in finding.affects}
 
@@ -94,7 +94,7 @@ def _multi(report: Report) -> Found:
     tried = [run for run in report.training if run.strategy == "mirrored" and _on_gpus(run) and len(run.devices) > 1]
     if not tried:
         trained = {run.devices[0] for run in _passed(report, "one_device") if _on_gpus(run)}
-        return None, f"not here: {'one GPU' if len(trained) == 1 else 'no GPU'} has trained" if len(trained) < 2 else "not tried"
+        return None, f"not here: {'one GPU' if len(trained) == 1 else 'no GPU'} has trained" if len(trained) < 2 else "not tested"
     passed = [run for run in tried if run.status == "passed"]
     names = devices(max(passed or tried, key=lambda run: len(run.devices)).devices)
     if not passed:
@@ -107,7 +107,7 @@ def _multi(report: Report) -> Found:
     count, share = len(run.devices), run.scaling_efficiency
     figure = f"runs[{report.training.index(run)}].scaling_efficiency"
     in_finding = any(item.field == figure for finding in report.findings for item in finding.evidence)
-    verdict = "does not pay" if in_finding else "fits"
+    verdict = "inefficient" if in_finding else "fits"
     return (
         f"{100 * share:.0f} % on {devices(run.devices)} (experiment scaling)",
         f"{verdict}: {count} GPUs do the work of {share * count:.1f}",
@@ -121,7 +121,7 @@ def _workers(report: Report) -> Found:
     if run is None:
         first = next(iter(tried), None)
         if first is None or first.status == "skipped":
-            return None, f"not tried: {'--strategy multi_worker_mirrored does' if first is None else first.reason}"
+            return None, f"not tested: {'--strategy multi_worker_mirrored tests it' if first is None else first.reason}"
         return None, f"not yet: {first.workers or 'several'} workers together did not pass"
     works = f"works: {run.workers or run.replicas} workers trained together ({run.cluster or LOCAL_WORKERS})"
     shared = run.cluster in (None, LOCAL_WORKERS) and len(set(run.devices)) < len(run.devices)

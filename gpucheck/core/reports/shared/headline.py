@@ -11,20 +11,20 @@ CPU_ONLY = "the CPU only (--allow-cpu): no accelerator was found"
 
 
 def headline(report: Report) -> str:
-    """Return the most important sentence: the root cause, why there is no verdict, or what was proved."""
+    """Return the most important sentence: the root cause, why there is no verdict, or what was verified."""
     if report.verdict is Verdict.UNKNOWN:
         return f"No verdict: {next(iter(report.unknown_because), 'no reason given')}"
     first = first_root(report)
-    return first.summary if first is not None else proved(report)
+    return first.summary if first is not None else verified(report)
 
 
 def in_lines(report: Report, outcome: str, *, steps: bool = True) -> list[str]:
-    """Return the result for another command: its outcome with the root cause, the commands to type, and the page.
+    """Return the result for another command: its outcome with the root cause, the commands to run, and the page.
 
     Args:
-        report: of the check.
-        outcome: of the command: "not started".
-        steps: whether to include the commands to type.
+        report: report of the check.
+        outcome: outcome of the command: "not started".
+        steps: whether to include the commands to run.
     """
     first = first_root(report)
     code = f"{first.code}: " if first is not None else ""
@@ -35,26 +35,26 @@ def in_lines(report: Report, outcome: str, *, steps: bool = True) -> list[str]:
     return lines
 
 
-def proved(report: Report) -> str:
-    """Return what a run without errors proved, and nothing more."""
+def verified(report: Report) -> str:
+    """Return what a run without errors verified, and nothing more."""
     tpu = report.fact(Tpu)
     accelerator = bool(gpu_count(report) or (tpu and tpu.expected))
     if not report.training:
-        return _proved_without_training(report, accelerator)
+        return _verified_without_training(report, accelerator)
     passed = [run for run in report.training if run.status == "passed"]
     other = next((TITLES[run.backend] for run in passed if run.backend != "tensorflow"), None)
     how = ", ".join(dict.fromkeys(run.strategy for run in passed)) or "nothing"
     trained = sorted({name for run in passed for name in run.devices if not name.startswith("CPU")}, key=_numbered)
     if not trained:
-        only = f"the CPU only: {gpu_names(report) or 'an accelerator'} was found, and not trained" if accelerator else CPU_ONLY
+        only = f"the CPU only: {gpu_names(report) or 'an accelerator'} was found, but not trained on" if accelerator else CPU_ONLY
         return f"Ready for {only}; {how} trained on the CPU{_by(other)}."
-    return _proved_on_accelerators(report, passed, trained, how, other)
+    return _verified_on_accelerators(report, passed, trained, how, other)
 
 
-def _proved_without_training(report: Report, accelerator: bool) -> str:
+def _verified_without_training(report: Report, accelerator: bool) -> str:
     request = report.fact(Request) or Request()
     if of_node(report):
-        return f"No fault found on this node: {gpu_names(report) or 'it has no GPU, and none is expected of it'}."
+        return f"No fault found on this node: {gpu_names(report) or 'it has no GPU, and none is expected'}."
     scope = "" if accelerator else f", for {CPU_ONLY}"
     if request.level == Level.QUICK:
         framework = TITLES[request.backend or "tensorflow"]
@@ -62,7 +62,7 @@ def _proved_without_training(report: Report, accelerator: bool) -> str:
     return f"No fault found{scope}; training was not checked" + ("." if request.smoke else " (--no-smoke).")
 
 
-def _proved_on_accelerators(report: Report, passed: list[TrainingRun], trained: list[str], how: str, other: str | None) -> str:
+def _verified_on_accelerators(report: Report, passed: list[TrainingRun], trained: list[str], how: str, other: str | None) -> str:
     agree = ", replicas agree" if any(run.replicas > 1 and run.replicas_equal for run in passed) else ""
     names = gpu_names(report) or devices(trained)
     if gpu_count(report) > len(trained):

@@ -1,4 +1,4 @@
-"""Text for formats with limits: without control characters, on one line, up to a number of bytes."""
+"""Text for formats with limits: without control characters, on one line, up to a maximum number of bytes."""
 
 import re
 
@@ -12,12 +12,12 @@ MARK = "…"
 
 
 def plain(text: str) -> str:
-    """The text without control characters; line ends become newlines."""
+    """Return the text without control characters; line ends become newlines."""
     return DROPPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def line(text: str) -> str:
-    """The text on one line, without control characters."""
+    """Return the text on one line, without control characters."""
     return re.sub(r"\s+", " ", plain(text)).strip()
 
 

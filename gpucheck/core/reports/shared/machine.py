@@ -20,7 +20,7 @@ from gpucheck.core.reports.shared.words import size
 
 
 def system_name(report: Report) -> str:
-    """The operating system, with WSL or container: "Ubuntu 24.04.3 LTS in docker"."""
+    """Return the operating system, with WSL or container: "Ubuntu 24.04.3 LTS in docker"."""
     system, container, wsl = report.fact(System), report.fact(Container), report.fact(Wsl)
     name = (system.os_name or system.platform) if system else "unknown system"
     if wsl and wsl.inside:
@@ -29,32 +29,32 @@ def system_name(report: Report) -> str:
 
 
 def of_node(report: Report) -> bool:
-    """Whether the run checked only the machine, and no environment."""
+    """Whether the run checked only the machine, not an environment."""
     request = report.fact(Request)
     return request is not None and request.level is Level.NODE
 
 
 def listed_gpus(report: Report) -> tuple[Gpu, ...]:
-    """The GPUs that NVML lists; empty if it was not queried."""
+    """Return the GPUs that NVML lists; empty if it was not queried."""
     gpus = report.fact(Gpus)
     return gpus.gpus if gpus else ()
 
 
 def gpu_count(report: Report) -> int:
-    """Number of GPUs available to this process: by CUDA, else by NVML, else by the PCI bus."""
+    """Return the number of GPUs available to this process: from CUDA, else from NVML, else from the PCI bus."""
     cuda, pci = report.fact(Cuda), report.fact(Pci)
     return (cuda and cuda.device_count) or len(listed_gpus(report)) or len(pci.gpus if pci else ())
 
 
 def gpu_names(report: Report) -> str:
-    """GPUs by kind: "8 × NVIDIA H200"; empty if no name is known."""
+    """Return the GPUs by kind: "8 × NVIDIA H200"; empty if no name is known."""
     cuda = report.fact(Cuda)
     gpus: tuple[Gpu | CudaDevice, ...] = listed_gpus(report) or (cuda.devices if cuda else ())
     return ", ".join(counted(gpu.name or "GPU of unknown name" for gpu in gpus))
 
 
 def gpu_kind(gpu: Gpu) -> str:
-    """One GPU's name, memory and compute capability."""
+    """Return one GPU's name, memory and compute capability."""
     words = [gpu.name or "GPU of unknown name"]
     if gpu.memory_total_bytes:
         words.append(size(gpu.memory_total_bytes))
@@ -69,14 +69,14 @@ def counted(kinds: Iterable[str]) -> list[str]:
 
 
 def versions(report: Report) -> list[str]:
-    """The versions in the first line of a report: of gpucheck, of Python with its environment, and of the frameworks."""
+    """Return the versions in the first line of a report: of gpucheck, of Python with its environment, and of the frameworks."""
     interpreter = report.fact(Interpreter)
     python = [f"Python {interpreter.version} ({_environment(interpreter)})"] if interpreter else []
     return [f"gpucheck {report.tool.version}", *python, *_frameworks(report)]
 
 
 def _frameworks(report: Report) -> Iterator[str]:
-    """TensorFlow, the other backend that Keras uses, and Keras, each with its version."""
+    """Yield TensorFlow, the other backend that Keras uses, and Keras, each with its version."""
     packages, tensorflow = report.fact(Packages), report.fact(TensorFlow)
     backend, keras = report.fact(Backend), report.fact(Keras)
     other = backend if backend and backend.other else None
@@ -90,7 +90,7 @@ def _frameworks(report: Report) -> Iterator[str]:
         yield f"{TITLES[other.name]} {other.version}"
     keras_installed = packages.keras if packages else None
     if keras_version := (keras and keras.version) or (keras_installed and keras_installed.version):
-        unusual = keras and keras.backend not in (None, "tensorflow")  # the checklist always names it
+        unusual = keras and keras.backend not in (None, "tensorflow")  # the checklist always shows it
         yield f"Keras {keras_version}" + (f" on {keras.backend}" if keras and unusual else "")
 
 

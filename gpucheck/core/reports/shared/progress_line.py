@@ -1,4 +1,4 @@
-"""A progress line on standard error, or in a notebook, with what a run is waiting for, and how long that typically takes.
+"""A progress line on standard error, or in a notebook: what a run is waiting for, and how long that typically takes.
 
 It uses no thread: the pipeline's tick updates it.
 
@@ -22,7 +22,7 @@ from gpucheck.core.reports.shared.words import clean
 SILENT_SECONDS = 0.5  # shorter runs show no progress
 SHORTEST = 24  # minimum characters for the activity, next to its typical time or the bar
 CELLS = 10  # of the bar of a --full run
-LEAST_LEFT = 5.0  # seconds; a shorter rest is not shown
+LEAST_LEFT = 5.0  # seconds; a shorter remaining time is not shown
 
 
 class Wait(NamedTuple):
@@ -62,7 +62,7 @@ _STAGES = {
     "data": Wait(MEASURE, "Loading the data"),
 }
 _FIRST_STEP = (1.0, 16.0)
-# What has passed of a --full run, as a share of its time, when a child or a stage begins and ends: on two cores without a GPU.
+# Elapsed share of a --full run when a child or a stage begins and ends, measured on two cores without a GPU.
 _SHARES = {
     "train": (0.05, 0.25),
     "experiment": (0.25, 0.8),
@@ -74,14 +74,14 @@ SOAKED = 0.82  # from here on a soak is over
 
 
 def _phases(request: Request) -> tuple[str, ...]:
-    """The phases of a run of that level, in order."""
+    """Return the phases of a run of that level, in order."""
     deep, trains = request.level >= Level.DEFAULT, request.smoke and request.level >= Level.DEFAULT
     full = trains and request.level >= Level.FULL
     return (LOOK, *[IMPORT] * deep, *[TRAIN] * trains, *[EXPERIMENT] * full, JUDGE)
 
 
 def wait(doing: Activity) -> Wait:
-    """What a child waits for, with the job that is trained or measured."""
+    """Return what a child waits for, with the job that is trained or measured."""
     kind = _CHILDREN.get(doing.child) or _STAGES.get(doing.stage, Wait(IMPORT, "Waiting for TensorFlow"))
     words, typical = kind.words, kind.typical
     if doing.planned:
@@ -101,20 +101,20 @@ def wait(doing: Activity) -> Wait:
 
 
 def share(doing: Activity) -> float:
-    """Return how much of a --full run has passed, from 0 to 1; 0 where that is unknown."""
+    """Return the elapsed share of a --full run, from 0 to 1; 0 if unknown."""
     begin, end = _SHARES.get(doing.child) or _SHARES.get(doing.stage, (0.0, 0.0))
     return begin + (end - begin) * (doing.ended / doing.planned if doing.planned else 0)
 
 
 def _job(job: str) -> str:
-    """A job's name with shortened devices, and the precision unless it is float32: "mirrored CPU:0-7"."""
+    """Return a job's name with shortened devices, and the precision unless it is float32: "mirrored CPU:0-7"."""
     strategy, _, rest = job.partition(" ")
     names, _, precision = rest.partition(" ")
     return f"{strategy} {devices(names.split(','))} {precision.removeprefix('float32').strip()}".rstrip()
 
 
 class ProgressLine:
-    """A line that overwrites itself if the stream is a terminal; else nothing is written."""
+    """A line that overwrites itself if the stream is a terminal; otherwise nothing is written."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class ProgressLine:
         """Start the clock.
 
         Args:
-            request: of the run.
+            request: request of the run.
             stream: where to write.
             clock: a monotonic clock, in seconds.
             width: returns the columns of the terminal.
@@ -150,7 +150,7 @@ class ProgressLine:
 
         Args:
             pending: names of the probes that still run, or of what is not yet measured.
-            doing: what each child does; of several, the line shows a late one, else the one of the last phase.
+            doing: what each child does; of several, the line shows a late one, or else the one in the last phase.
         """
         if not self._open:
             return
@@ -177,7 +177,7 @@ class ProgressLine:
         self._show(self._count(kind, pending), kind.words, f" · {seconds:.0f} s", typical)
 
     def _bar(self, doing: list[Activity], elapsed: float) -> str:
-        """What has passed of a --full run, as a bar; it never goes back."""
+        """Return the elapsed share of a --full run, as a bar that never moves backwards."""
         passed = max(map(share, doing), default=0.0)
         if passed > self._passed:
             worked = elapsed - self._soak * (passed >= SOAKED)
@@ -194,7 +194,7 @@ class ProgressLine:
         return self._phases.index(kind.phase) if kind.phase in self._phases else 0
 
     def _count(self, kind: Wait, pending: list[str]) -> str:
-        """Return the position, "[2/5] ", among the measurements, else among the run's phases."""
+        """Return the position, "[2/5] ", among the measurements, or else among the run's phases."""
         if kind.phase == MEASURE:
             return f"[{self._most - len(pending) + 1}/{self._most}] " if pending else ""
         return f"[{self._place(kind) + 1}/{len(self._phases)}] "
@@ -206,7 +206,7 @@ class ProgressLine:
         self._open = False
 
     def _show(self, count: str, words: str, time: str, typical: str) -> None:
-        """Write the line so that it fits: the words are shortened as far as readable, then the typical time is omitted."""
+        """Write the line so that it fits: shorten the words as long as they stay readable, then omit the typical time."""
         room = max(self._width() - 1, 0)
         if len(count + words + time + typical) > room and room - len(count + time + typical) < SHORTEST:
             typical = ""
@@ -262,7 +262,7 @@ class NotebookLine:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is buffered."""
+        """Do nothing: nothing is buffered."""
 
     def isatty(self) -> bool:
         """Return True: the line can be overwritten."""

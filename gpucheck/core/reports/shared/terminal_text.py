@@ -1,4 +1,4 @@
-"""Styled text with lines of a maximum width, used for all terminal output.
+"""Styled text with a maximum line width, used for all terminal output.
 
 Only rich's widths of unusual characters are used: its console would take a third of the time of a ``--quick`` run.
 """
@@ -29,7 +29,7 @@ class TerminalText:
     """A growing text. Everything added is data: control characters are removed, and nothing is markup."""
 
     def __init__(self, *, width: int, color: bool, ascii: bool) -> None:
-        """``width`` in terminal cells; ``color``: with escape codes; ``ascii``: only ASCII."""
+        """Start an empty text: ``width`` in terminal cells; ``color``: with escape codes; ``ascii``: only ASCII."""
         self.width = max(width, NARROWEST)
         self.ascii = ascii
         self._color = color
@@ -42,7 +42,7 @@ class TerminalText:
             parts: the text.
             indent: blanks before the first line.
             label: written once, after the indent; the text then begins at ``hang``.
-            hang: column of the following lines; None: ``indent``.
+            hang: indentation of the following lines; None: ``indent``.
         """
         column = min(indent if hang is None else hang, self.width // 2)
         start = [_Span(" " * min(indent, column), "")]
@@ -144,7 +144,7 @@ def _wrap(line: _Line, width: int) -> list[_Line]:
 
 
 def cells(text: str) -> int:
-    """The width of a text in terminal cells; wide characters take two."""
+    """Return the width of a text in terminal cells; wide characters take two."""
     if re.fullmatch(ONE_CELL, text):
         return len(text)
     from rich.cells import cell_len

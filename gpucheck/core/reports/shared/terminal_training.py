@@ -18,7 +18,7 @@ HEADINGS = {
 }
 LEFT_ALIGNED = ("strategy", "devices", "precision", "result")
 STYLES = {"passed": "ok", "failed": "fail", "timed_out": "warn", "skipped": "quiet"}
-RESULTS = {"passed": "ok", "failed": "FAIL", "timed_out": "out of time", "skipped": "not tried"}
+RESULTS = {"passed": "ok", "failed": "FAIL", "timed_out": "timed out", "skipped": "skipped"}
 INDENT, GAP = 2, 3
 DEFAULT_PRECISION = "float32"
 SHORT_DEVICES = 12  # longer lists of devices are cut before the rate is dropped
@@ -26,7 +26,7 @@ SHORT_DEVICES = 12  # longer lists of devices are cut before the rate is dropped
 
 def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
     """Write the table; below the row of a run that did not pass are its stage and reason."""
-    # The same width as with a one-character arrow, so that the same columns fit.
+    # The arrow keeps its width in ASCII, so that the same columns fit.
     rows = [{column: clean(text, out.ascii).replace(" -> ", "->") for column, text in _cells(run, runs).items()} for run in runs]
     widths = {column: max(len(HEADINGS[column]), *(len(cells[column]) for cells in rows)) for column in HEADINGS}
     nothing = clean(NOTHING, out.ascii)
@@ -39,7 +39,7 @@ def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
         cells["devices"] = _cut(cells["devices"], widths["devices"], clean("…", out.ascii))
     out.blank()
     out.add((_line(HEADINGS, widths), "quiet"), indent=INDENT)
-    below = "precision" not in widths and not alike  # else rows on a narrow screen look the same
+    below = "precision" not in widths and not alike  # otherwise rows on a narrow screen look the same
     before_result = _total(widths) - INDENT - widths["result"]
     for run, cells in zip(runs, rows, strict=True):
         head = _line({**cells, "result": ""}, widths).ljust(before_result)
@@ -62,7 +62,7 @@ def _notes(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[str]:
         f"XLA: {run.xla_problem}" if run.xla_problem else None,
         f"Model.fit does not train under this strategy; this is a {run.loop} loop" if by_itself else None,
         run.note,
-        f"not on the named device: {', '.join(run.misplaced_ops[:6])}" if run.misplaced_ops else None,
+        f"not on the assigned device: {', '.join(run.misplaced_ops[:6])}" if run.misplaced_ops else None,
     ]
     return [note for note in notes if note]
 
@@ -115,11 +115,11 @@ def _cut(text: str, width: int, mark: str) -> str:
 
 
 def _efficiency(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> str | None:
-    """Scaling efficiency of a run on several GPUs: from its experiment, else from comparable jobs."""
+    """Return the scaling efficiency of a run on several GPUs: from its experiment, or else from comparable jobs."""
     if run.replicas < 2 or run.status != "passed" or any(name.startswith("CPU") for name in run.devices):
         return None
     share = run.scaling_efficiency
-    source = "" if share is None else ", both as measured by the experiment scaling"
+    source = "" if share is None else ", both measured by the experiment scaling"
     if share is None and run.samples_per_second and len(set(run.devices)) == run.replicas:
         rates = [single.samples_per_second for single in singles(run, runs) if single.samples_per_second]
         share = run.samples_per_second / (sum(rates) / len(rates) * run.replicas) if rates else None

@@ -8,7 +8,7 @@ from gpucheck.core.model.naming import devices
 from gpucheck.core.reports.shared.words import duration, significant, size, strategy
 
 NOTHING = "–"
-ALIKE = 1.1  # ratio of rates below which bars would not show a difference
+SIMILAR = 1.1  # ratio of rates below which bars would not show a difference
 
 
 class Row(NamedTuple):
@@ -40,37 +40,37 @@ def row(run: TrainingRun) -> Row:
 
 
 def precision(run: TrainingRun) -> str:
-    """The dtype policy, and whether XLA compiled the training: "float32 XLA"."""
+    """Return the dtype policy, and whether XLA compiled the training: "float32 XLA"."""
     return f"{run.precision} XLA" if run.compiled else run.precision
 
 
 def number(value: float | None) -> str:
-    """Three significant digits; "–" if unknown."""
+    """Format a value with three significant digits; "–" if unknown."""
     return NOTHING if value is None else significant(value)
 
 
 def why_not(run: TrainingRun) -> str:
-    """Why a job did not pass: "at first step: out of memory"."""
+    """Return why a job did not pass: "at first step: out of memory"."""
     return (f"at {run.stage}: " if run.stage else "") + (run.reason or "no reason given")
 
 
 def shares(runs: tuple[TrainingRun, ...]) -> list[int | None]:
-    """Each job's rate in percent of the fastest, for a bar; all None if they are about equal, or only one job has a rate."""
+    """Return each job's rate in percent of the fastest, for a bar; all None if rates are about equal, or only one job has one."""
     rates = [rate if rate is not None and 0 < rate < math.inf else None for rate in (run.samples_per_second for run in runs)]
     known = [rate for rate in rates if rate is not None]
-    if not known or max(known) <= ALIKE * min(known):
+    if not known or max(known) <= SIMILAR * min(known):
         return [None] * len(rates)
     return [None if rate is None else max(1, round(100 * rate / max(known))) for rate in rates]
 
 
 def concurrency_note(runs: tuple[TrainingRun, ...]) -> str | None:
-    """A sentence with the devices that trained at the same time, which lowers their rates; None if there are none."""
+    """Return a sentence with the devices that trained at the same time, which lowers their rates; None if there are none."""
     names = dict.fromkeys(name for run in runs if run.trained_with for name in run.devices)
-    return f"{devices(names)} trained at the same time, each under the others' load" if names else None
+    return f"{devices(names)} trained at the same time, each with the load of the others" if names else None
 
 
 def singles(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[TrainingRun]:
-    """Jobs that passed on one of a run's devices alone, with the same work as each replica.
+    """Return the jobs that passed on one of a run's devices alone, with the same work as each replica.
 
     If possible, only jobs that did not train at the same time as others, which lowers their rates.
     """

@@ -79,7 +79,7 @@ def plan_of(framework: Any, keras: Any, usable: list[str], task: BackendTask) ->
 
 
 def _single(usable: list[str], full: bool) -> list[Wanted]:
-    """Each accelerator on its own, and the first CPU if there is none or with --full."""
+    """Plan a job on each accelerator, and on the first CPU if there is no accelerator or with --full."""
     accelerators = [device for device in usable if not device.startswith("CPU")]
     cpus = usable[len(accelerators) :][:1] if full or not accelerators else []
     precisions = one_device.PRECISIONS[: None if full else 1]
@@ -87,7 +87,7 @@ def _single(usable: list[str], full: bool) -> list[Wanted]:
 
 
 def not_trained(framework: Any, usable: list[str], task: BackendTask) -> list[Job]:
-    """Requested jobs that this framework does not support."""
+    """Return the requested jobs that this framework does not support."""
     supported = [name for name, strategy in load_all().items() if task.backend in strategy.backends]
     jobs = []
     for name in task.strategies:
@@ -106,12 +106,12 @@ class KerasJob:
     """One job with Keras on JAX or PyTorch (see ``fit.FrameworkJob``): TensorFlow's network and checks, and plain arrays."""
 
     def __init__(self, framework: Any, keras: Any, job: Job) -> None:
-        """Prepare; nothing is built yet.
+        """Prepare the job without building anything yet.
 
         Args:
             framework: the module ``jax`` or ``torch`` of this package.
             keras: Keras 3, on that backend.
-            job: as planned.
+            job: the planned job.
         """
         self._framework, self._keras, self._job = framework, keras, job
         self._names = list(job.devices)
@@ -128,7 +128,7 @@ class KerasJob:
         self._framework.seed(network.SEED)
 
     def cpu_first_loss(self) -> float | None:
-        """The loss of the first step, computed on the CPU."""
+        """Return the loss of the first step, computed on the CPU."""
         if not self._framework.comparable():
             return None
         return _cpu_first_loss(self._framework, self._keras, self._job.precision, network.batch_size(self._names[0]))
@@ -139,7 +139,7 @@ class KerasJob:
         return len(self._names), 1
 
     def scope(self) -> AbstractContextManager[Any]:
-        """The context in which Keras builds and trains the model on the devices."""
+        """Return the context in which Keras builds and trains the model on the devices."""
         scope: AbstractContextManager[Any]
         if self._job.strategy == "data_parallel":
             self._distribution = self._distribution or self._framework.data_parallel(self._keras, self._names)
@@ -149,11 +149,11 @@ class KerasJob:
         return scope
 
     def around_fit(self) -> AbstractContextManager[Any]:
-        """The scope of the model."""
+        """Return the scope of the model."""
         return self.scope()
 
     def data(self, global_batch: int) -> dict[str, Any]:
-        """Arrays of all steps' samples."""
+        """Return arrays with the samples of all steps."""
         images, labels = network.steps(global_batch)
         return {"x": images, "y": labels, "batch_size": global_batch}
 
@@ -164,7 +164,7 @@ class KerasJob:
         """Do nothing."""
 
     def note(self, result: TrainingRun, model: Any) -> None:
-        """Record placement and numerics in the result: the device that computes weights also holds them."""
+        """Record placement and numerics in the result: the device that computes the weights also holds them."""
         framework = self._framework
         proof.note_numerics(result, model, framework.tf32(), self._names)
         variables = [*model.trainable_variables, *model.optimizer.variables]
@@ -177,7 +177,7 @@ class KerasJob:
 
 @functools.lru_cache(maxsize=16)  # the CPU's loss is the same for every device
 def _cpu_first_loss(framework: Any, keras: Any, precision: str, batch: int) -> float | None:
-    """The loss of a job's first step in the current precision, computed on the CPU."""
+    """Return the loss of a job's first step in the current precision, computed on the CPU."""
     with framework.scope(["CPU:0"]):
         model = network.model(keras, compiled=False)
         images, labels = network.steps(batch)

@@ -56,7 +56,7 @@ def devices() -> DevicesListed:
     try:
         with logged:
             listed += jax.devices()
-    except Exception as error:  # JAX_PLATFORMS names a platform that fails to start
+    except Exception as error:  # JAX_PLATFORMS selects a platform that fails to start
         problem = str(error)
     if not any(device.platform == "cpu" for device in listed):
         with contextlib.suppress(RuntimeError):
@@ -99,7 +99,7 @@ class _Logged(logging.StreamHandler):  # type: ignore[type-arg]
 
 
 def _why_not() -> str | None:
-    """Why there is no accelerator: the choice of platforms, or JAX's error from starting CUDA."""
+    """Return why there is no accelerator: the choice of platforms, or JAX's error from starting CUDA."""
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if platforms and not {"cuda", "gpu", "rocm", "tpu"} & set(platforms.split(",")):
         return f"JAX_PLATFORMS={platforms}"
@@ -122,25 +122,25 @@ def comparable() -> bool:
 
 
 def scope(names: list[str]) -> Any:
-    """A context in which everything is computed on that device."""
+    """Return a context in which everything is computed on that device."""
     import jax
 
     return jax.default_device(_devices[names[0]])
 
 
 def data_parallel(keras: Any, names: list[str]) -> Any:
-    """The distribution in whose scope Keras copies the model to those devices and splits every batch."""
+    """Return the distribution in whose scope Keras copies the model to those devices and splits every batch."""
     platforms = [f"{_devices[name].platform}:{_devices[name].id}" for name in names]
     return keras.distribution.DataParallel(devices=platforms)
 
 
 def no_data_parallel(keras: Any) -> str | None:
-    """Why Keras can't train on several devices; None: it can."""
+    """Return why Keras can't train on several devices; None: it can."""
     return None if hasattr(keras, "distribution") else f"Keras {keras.__version__} has no keras.distribution"
 
 
 def places(variable: Any) -> set[str]:
-    """The devices that hold a Keras variable."""
+    """Return the devices that hold a Keras variable."""
     by_device = {device: name for name, device in _devices.items()}
     return {by_device.get(device, str(device)) for device in variable.value.devices()}
 
@@ -163,14 +163,14 @@ def reset_peak(names: list[str]) -> None:
 
 
 def peak(names: list[str]) -> int | None:
-    """Most bytes in use at once on one device since ``reset_peak``; None: not counted, or no more than before."""
+    """Return the peak bytes in use on one device since ``reset_peak``; None: not reported, or no new peak."""
     return max((peak_bytes for name in names if (peak_bytes := _stat(name) or 0) > _peaks.get(name, 0)), default=None)
 
 
 def _stat(name: str) -> int | None:
     try:
         return (_devices[name].memory_stats() or {}).get("peak_bytes_in_use")
-    except Exception:  # not every platform counts
+    except Exception:  # not every platform reports it
         return None
 
 

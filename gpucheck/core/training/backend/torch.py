@@ -45,7 +45,7 @@ def devices() -> DevicesListed:
 
 
 def _why_not(torch: Any) -> str | None:
-    """The error from starting CUDA, in a build with CUDA."""
+    """Return the error from starting CUDA, in a build with CUDA."""
     if torch.version.cuda is None:
         return None
     try:
@@ -68,19 +68,19 @@ def comparable() -> bool:
 
 
 def scope(names: list[str]) -> Any:
-    """A context in which everything is computed on that device."""
+    """Return a context in which everything is computed on that device."""
     import keras
 
     return keras.device(_own(names[0]))
 
 
 def data_parallel(keras: Any, names: list[str]) -> Any:
-    """The distribution in whose scope Keras copies the model to those devices and splits every batch."""
+    """Return the distribution in whose scope Keras copies the model to those devices and splits every batch."""
     return keras.distribution.DataParallel(devices=[_own(name) for name in names])
 
 
 def no_data_parallel(keras: Any) -> str | None:
-    """Why Keras can't train on several devices; None: it can."""
+    """Return why Keras can't train on several devices; None: it can."""
     try:
         keras.distribution.list_devices()
     except Exception:
@@ -89,14 +89,14 @@ def no_data_parallel(keras: Any) -> str | None:
 
 
 def places(variable: Any) -> set[str]:
-    """The devices that hold a Keras variable."""
+    """Return the devices that hold a Keras variable."""
     device = variable.value.device
     kind = {"cuda": "GPU"}.get(device.type, device.type.upper())
     return {f"{kind}:{device.index or 0}"}
 
 
 def replicas_equal(variables: Iterable[Any]) -> bool | None:
-    """None: a variable has one copy."""
+    """Return None: a variable has one copy."""
     return None
 
 
@@ -110,7 +110,7 @@ def reset_peak(names: list[str]) -> None:
 
 
 def peak(names: list[str]) -> int | None:
-    """Most bytes in use at once on one device since ``reset_peak``, as PyTorch's allocator counts; None on a CPU."""
+    """Return the peak bytes in use on one device since ``reset_peak``, from PyTorch's allocator; None on a CPU."""
     import torch
 
     return max((int(torch.cuda.max_memory_allocated(_own(name))) for name in names if name.startswith("GPU")), default=None)
@@ -129,6 +129,6 @@ def tf32() -> bool | None:
 
 
 def _own(name: str) -> str:
-    """PyTorch's name: "cuda:1". Its CPU has no number: Keras 3.15 fails on "cpu:0"."""
+    """Return PyTorch's device name: "cuda:1". The CPU has no number: Keras 3.15 fails on "cpu:0"."""
     kind, _, number = name.lower().partition(":")
     return kind if kind in ("cpu", "mps") else f"cuda:{number}"

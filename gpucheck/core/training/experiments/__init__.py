@@ -32,19 +32,19 @@ class Setting:
             tf: TensorFlow, initialised.
             keras: the module to train with.
             names: TensorFlow's logical name by device name, for all devices that can be trained on.
-            results: of the training jobs that ran before.
+            results: the results of the training jobs that ran before.
         """
         self.tf, self.keras, self.names, self.results = tf, keras, names, results
 
     def devices(self) -> list[str]:
-        """The accelerators, or the logical CPU devices if there are none."""
+        """Return the accelerators, or the logical CPU devices if there are none."""
         accelerators = [name for name in self.names if not name.startswith("CPU")]
         return accelerators or list(self.names)
 
     def passed(
         self, strategy: str, count: int = 1, precision: str = "float32", device: str | None = None, compiled: bool = False
     ) -> TrainingRun | None:
-        """The result of a passed job with this strategy, number of devices, precision and, if given, device; else None."""
+        """Return the result of a passed job with this strategy, number of devices, precision and, if given, device; else None."""
         for result in self.results:
             key = (result.strategy, len(result.devices), result.precision, result.compiled, result.status)
             if key == (strategy, count, precision, compiled, "passed") and device in (None, *result.devices):
@@ -53,14 +53,14 @@ class Setting:
 
 
 def names() -> list[str]:
-    """Names of the experiments: the files of their folder."""
+    """Return the names of the experiments: the files in this folder."""
     return sorted(item.name for item in pkgutil.iter_modules(__path__) if not item.name.startswith("_"))
 
 
 def run_all(setting: Setting, reporter: Reporter) -> None:
     """Run every experiment; one that raises is reported as failed, and the next one runs."""
     if setting.keras is None or not any(result.status == "passed" for result in setting.results):
-        return  # experiments need a job that trains
+        return  # experiments need a job that passed
     for name in names():
         reporter.begin(ExperimentResult, name)
         try:

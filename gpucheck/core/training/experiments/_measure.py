@@ -1,4 +1,4 @@
-"""Shared by experiments: train the smoke network from one seed, record its loss per step, and time a step."""
+"""Helpers for experiments: train the smoke network from a fixed seed, record its loss per step, and time a step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpucheck.core.training.smoke.tensorflow import fresh
 MEASUREMENT_SECONDS = 0.2
 LEAST_STEPS, MOST_STEPS = 2, 40
 REPEATS = 3
-SLOW_SECONDS = 0.05  # of a step; longer steps vary less, so they are measured once
+SLOW_SECONDS = 0.05  # per step; slower steps vary less, so they are measured once
 
 
 class Comparison:
@@ -26,7 +26,7 @@ class Comparison:
         """Build the network; all comparisons start from the same weights.
 
         Args:
-            setting: of the experiment.
+            setting: the experiment's setting.
             devices: names; several are replicas of a mirrored strategy.
             synchronized: whether batch normalization computes its statistics over all replicas.
             precision: a Keras dtype policy.
@@ -42,7 +42,7 @@ class Comparison:
         self._tf = tf
 
     def feed(self, images: Any, labels: Any, global_batch: int) -> Any:
-        """An endless iterator over global batches, in order, each divided among the replicas.
+        """Return an endless iterator over global batches, in order, each divided among the replicas.
 
         The samples must be whole batches. The batch size is not traced, so that one trace serves several sizes.
         """
@@ -66,7 +66,7 @@ def build_strategy(setting: Setting, devices: list[str]) -> Any:
 
 
 def replicas(setting: Setting) -> list[str]:
-    """The devices of a mirrored job: all accelerators, or two logical CPU devices (more share the same cores).
+    """Return the devices of a mirrored job: all accelerators, or two logical CPU devices (more share the same cores).
 
     Raises:
         NotHere: there is only one.
@@ -92,12 +92,12 @@ def tf32(tf: Any, allowed: bool) -> Iterator[None]:
 
 
 def relative_difference(value: float, reference: float) -> float:
-    """The difference of a loss from a reference, relative to the reference."""
+    """Return the difference of a loss from a reference, relative to the reference."""
     return abs(value - reference) / max(abs(reference), 1e-6)
 
 
 def percent(difference: float, limit: float) -> str:
-    """'1.01 %': a difference with enough digits to show that it is above its limit; both are shares."""
+    """Return '1.01 %': a difference with enough digits to show that it exceeds its limit; both are fractions."""
     shown = 0.0
     for digits in range(1, 9):
         shown = round(100 * difference, digits)
@@ -118,17 +118,17 @@ def forget(keras: Any) -> None:
 
 
 def measurements(seconds: float) -> tuple[int, int]:
-    """The number of measurements and of steps in each, given a step's approximate seconds."""
+    """Return the number of measurements and of steps in each, given a step's approximate seconds."""
     steps = max(LEAST_STEPS, min(MOST_STEPS, round(MEASUREMENT_SECONDS / max(seconds, 1e-6))))
     return (1 if seconds > SLOW_SECONDS else REPEATS), steps
 
 
 def step_seconds(timed: Callable[[int], float], warmup: int = 2) -> float:
-    """Seconds of one step: the median of some measurements.
+    """Return the seconds of one step: the median of several measurements.
 
     Args:
         timed: runs a number of steps, and returns the seconds of all of them.
-        warmup: steps to run first; they trace, and use up the batches that a pipeline prefetched.
+        warmup: steps to run first; they trace the step, and use up the batches that a pipeline prefetched.
     """
     timed(warmup)
     repeats, steps = measurements(timed(1))

@@ -63,7 +63,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def problem(synchronized: Distance, unsynchronized: Distance, local: Distance) -> str | None:
-    """The error of the statistics; None if they are correct.
+    """Return the error of the statistics; None if they are correct.
 
     Args:
         synchronized: from the global batch, with synchronized=True.
@@ -107,7 +107,7 @@ def _statistics(layer: Any) -> list[tuple[Any, Any]]:
 
 
 def _distance(statistics: list[tuple[Any, Any]], samples: list[Any]) -> Distance:
-    """The largest distance of any replica's statistics from the exact ones of its samples, over all channels.
+    """Return the largest distance of any replica's statistics from the exact ones of its samples, over all channels.
 
     That of a mean is in standard deviations, that of a variance is relative to it; both include normalization's epsilon.
     """

@@ -16,8 +16,8 @@ from gpucheck.core.training.smoke import network
 
 STEPS = 6
 # Relative. With any division of the batch, a float32 loss without TF32 is equal except for rounding (measured on a CPU: 2e-7).
-# A loss that is not averaged over the replicas is wrong by the factor of their number; the loss of a single replica differs as
-# parts of a batch do (measured: 0.06); wrong synchronized statistics change it by any amount.
+# A loss that is not averaged over the replicas is wrong by a factor of their number. The loss of a single replica differs as much
+# as parts of a batch do (measured: 0.06). Wrong synchronized statistics change it by any amount.
 TOLERANCE = 1e-4
 NEAR = 0.05  # relative difference from the reference times, or divided by, the number of replicas: parts of a batch differ less
 
@@ -52,7 +52,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def problem(several: float, single: float, count: int, samples: int) -> str | None:
-    """The difference of the first losses of replicas and one device, with the likely cause; None if they are equal."""
+    """Return the difference of the first losses of replicas and one device, with the likely cause; None if they are equal."""
     difference = relative_difference(several, single)
     if difference <= TOLERANCE:
         return None
@@ -63,7 +63,7 @@ def problem(several: float, single: float, count: int, samples: int) -> str | No
 
 
 def _losses(setting: Setting, devices: list[str], per_replica: int) -> tuple[list[float], list[float], list[float]]:
-    """Losses on the same samples: of the replicas, of one device with their global batch, and with the batch of a replica."""
+    """Return losses on the same samples: of the replicas, of one device with their global batch, and with one replica's batch."""
     count = len(devices)
     together = count * per_replica
     images, labels = network.arrays(STEPS * together)

@@ -1,6 +1,6 @@
 """Measure the cost of the input pipeline, compared with one resident batch, and the gain of each optimization.
 
-The optimizations are tested on a pipeline with work for the host: generated samples are stored as JPEGs, decoded, resized,
+The optimizations are tested on a pipeline that keeps the host busy: generated samples are stored as JPEGs, decoded, resized,
 cropped and flipped. Each is added to the previous ones: ``prefetch``, parallel ``map``, ``cache`` after decoding, doubled batch.
 """
 
@@ -59,7 +59,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:
-    """Seconds of a step on one batch that stays on the device, and on the pipeline.
+    """Return the seconds of a step on one batch that stays on the device, and on the pipeline.
 
     Resident steps are measured before and after the piped ones, so that a change of clock or load affects both. The piped steps
     use a new source, which has not prefetched batches.
@@ -77,7 +77,7 @@ def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:
 
 
 def _draw(source: Any, batches: int) -> float:
-    """Seconds that a pipeline takes to produce some batches, without training."""
+    """Return the seconds that a pipeline takes to produce some batches, without training."""
     began = time.perf_counter()
     for _ in range(batches):
         next(source)
@@ -91,7 +91,7 @@ def optimization_steps(tf: Any, batch: int, samples: tuple[Any, Any]) -> dict[st
 
     Args:
         tf: TensorFlow.
-        batch: samples of a batch.
+        batch: samples per batch.
         samples: images (n, 32, 32, 3) around 0, and classes (n,).
     """
     stored = _stored(tf, *samples)
@@ -105,7 +105,7 @@ def optimization_steps(tf: Any, batch: int, samples: tuple[Any, Any]) -> dict[st
 
 
 def _stored(tf: Any, images: Any, labels: Any) -> Any:
-    """A dataset of JPEGs and classes."""
+    """Return a dataset of JPEGs and classes."""
     import numpy as np
 
     pixels = np.clip(images * 40 + 128, 0, 255).astype("uint8")
@@ -131,7 +131,7 @@ def _pipeline(tf: Any, stored: Any, batch: int, parallel: int | None = None, cac
 
 
 def _without_optimizations(tf: Any) -> Any:
-    """Options that disable tf.data's automatic optimizations."""
+    """Return options that disable tf.data's automatic optimizations."""
     options = tf.data.Options()
     for name in ("apply_default_optimizations", "map_parallelization", "map_and_batch_fusion", "inject_prefetch"):
         with contextlib.suppress(AttributeError):  # older TensorFlow releases lack some of them

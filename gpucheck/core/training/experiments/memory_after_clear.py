@@ -14,8 +14,8 @@ from gpucheck.core.training.smoke.tensorflow import train_briefly
 ROUNDS = 3  # the first round creates what a process keeps (kernels, algorithms, thread pools); growth is counted after it
 STEPS = 3
 # Memory is never released completely: TensorFlow 2.21 with Keras 3.15 keeps the functions that it traced for a model, with its
-# variables, and malloc keeps pages. Measured over 16 rounds on a CPU: 12 to 32 MB in each round, without a limit. Measured on an
-# H100: 1.05 and 1.07 models in a round, whose peak was 28 to 29 models above what was held before.
+# variables, and malloc keeps pages. Measured over 16 rounds on a CPU: 12 to 32 MB per round, without an upper bound. Measured on
+# an H100: 1.05 and 1.07 models per round, whose peak was 28 to 29 models above the use before the round.
 HOST_TOLERANCE = 64 << 20  # bytes per round
 DEVICE_TOLERANCE = 2  # models per round
 
@@ -41,12 +41,12 @@ class HostMemory:
             self.peak_known = False
 
     def current(self) -> int:
-        """The current resident size."""
+        """Return the current resident size."""
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def peak(self) -> int | None:
-        """The highest resident size since ``reset``; None if it can't be determined."""
+        """Return the highest resident size since ``reset``; None if it can't be determined."""
         with open("/proc/self/status") as file:
             peaks = [int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:")]
         return peaks[0] if peaks and self.peak_known else None
@@ -66,11 +66,11 @@ class DeviceMemory:
         memory.reset(self._tf, self._devices)
 
     def current(self) -> int:
-        """The current use."""
+        """Return the current use."""
         return memory.current(self._tf, self._devices) or 0
 
     def peak(self) -> int | None:
-        """The highest use since ``reset``."""
+        """Return the highest use since ``reset``."""
         return memory.peak(self._tf, self._devices)
 
 
@@ -99,18 +99,18 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def leak(device: str, held: list[int], tolerance: int) -> str | None:
-    """The problem if every round leaks more than the tolerance, in bytes; else None."""
+    """Return the problem if every round leaks more than the tolerance, in bytes; else None."""
     least = _least_growth(held)
     if least <= tolerance:
         return None
     return (
         f"memory is not released on {device}: each model that is trained and cleared leaves {least / 2**20:.0f} MiB or more,"
-        f" and up to {tolerance / 2**20:.0f} MiB are usual"
+        f" and up to {tolerance / 2**20:.0f} MiB is usual"
     )
 
 
 def _least_growth(held: list[int]) -> int:
-    """The smallest growth, in bytes, of the rounds after the first: growth in one round only is not a leak."""
+    """Return the smallest growth, in bytes, of the rounds after the first: growth in a single round is not a leak."""
     return min(held[place + 1] - held[place] for place in range(len(held) - 1))
 
 

@@ -12,7 +12,7 @@ from gpucheck.core.child.loader import load
 from gpucheck.core.child.messages.training import ExperimentResult
 from gpucheck.core.training.experiments import NotHere, Setting
 
-# Shares of a GPU's memory. Without growth TensorFlow leaves some percent free (gpu_device.cc, MinSystemMemory). The smoke job
+# Shares of a GPU's memory. Without growth TensorFlow leaves a few percent free (gpu_device.cc, MinSystemMemory). The smoke job
 # needs half a GiB, so an allocator with memory growth does not hold a free block of that size.
 LITTLE, MUCH = 1 / 4, 1 / 3
 
@@ -21,15 +21,15 @@ def run(setting: Setting) -> ExperimentResult:
     """Query the free memory of every GPU after training."""
     gpus = [device for device in setting.devices() if device.startswith("GPU")]
     if not gpus:
-        raise NotHere(f"main memory is not preallocated, and this is {setting.devices()[0]}")
+        raise NotHere(f"main memory is not preallocated, and the device is {setting.devices()[0]}")
     if "TF_FORCE_UNIFIED_MEMORY" in os.environ:
         raise NotHere("with TF_FORCE_UNIFIED_MEMORY more than a GPU's memory can be allocated")
     tf = setting.tf
     visible = tf.config.get_visible_devices("GPU")
     if len(tf.config.list_logical_devices("GPU")) != len(visible):
-        raise NotHere("the GPUs are split into logical devices, each with a share of its own")
+        raise NotHere("the GPUs are split into logical devices, each with its own share of the memory")
     if not all(tf.config.experimental.get_memory_growth(gpu) for gpu in visible):
-        raise NotHere("memory growth is not set: TensorFlow did not accept it")
+        raise NotHere("memory growth is not enabled: TensorFlow rejected it")
     driver, loaded = load(cuda.LIBRARIES, "cuInit")
     if driver is None:
         raise NotHere(f"NVIDIA's driver can't be queried: {loaded.problem}")
@@ -40,7 +40,7 @@ def measured(setting: Setting, gpus: list[str], memory: Callable[[int], tuple[in
     """Return the free memory of each GPU, and whether TensorFlow has reserved more than it needs.
 
     Args:
-        setting: where TensorFlow has trained.
+        setting: the experiment's setting, after training.
         gpus: names of the devices, such as "GPU:0".
         memory: returns the free and total bytes of a GPU, by number; None if the driver does not report them.
 
@@ -62,7 +62,7 @@ def measured(setting: Setting, gpus: list[str], memory: Callable[[int], tuple[in
 
 
 def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) -> str | None:
-    """Why growth does not work; None if it works.
+    """Return why growth does not work; None if it works.
 
     If little memory is free because other processes hold it, TensorFlow can't allocate a large block. If it can, it already held
     the block.
@@ -77,8 +77,8 @@ def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) ->
     if free >= total * LITTLE or not allocates(block):
         return None
     return (
-        f"memory growth does not work on {gpu}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB are free after a small training,"
-        f" and a block of {block / 2**30:.1f} GiB was held by TensorFlow"
+        f"memory growth does not work on {gpu}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB are free after a short training,"
+        f" and TensorFlow holds a block of {block / 2**30:.1f} GiB"
     )
 
 

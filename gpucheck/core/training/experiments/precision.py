@@ -15,8 +15,8 @@ from gpucheck.core.training.experiments._measure import Comparison, finite, perc
 from gpucheck.core.training.smoke import network, proof
 
 STEPS = 4
-CPU_BATCH = 4  # a CPU emulates float16: some 30 ms per sample
-# Relative, of the first loss: float16 rounds to 11 bits (5e-4), bfloat16 to 8 (4e-3), and the layers of a small network
+CPU_BATCH = 4  # a CPU emulates float16: about 30 ms per sample
+# Relative to the first loss: float16 rounds to 11 bits (5e-4), bfloat16 to 8 (4e-3), and the layers of a small network
 # accumulate less than twenty and twelve times that. Measured on a CPU: 6e-5 and 6e-4.
 TOLERANCE = {"mixed_float16": 0.01, "mixed_bfloat16": 0.05}
 
@@ -50,7 +50,7 @@ def run(setting: Setting) -> ExperimentResult:
 
 
 def _trained(setting: Setting, device: str, precision: str, batch: int) -> tuple[list[float], dict[str, Any]]:
-    """Return the losses of some steps on one batch, and their figures."""
+    """Return the losses of some steps on one batch, and figures for the report."""
     job = Comparison(setting, [device], precision=precision)
     source = job.feed(*network.arrays(batch), batch)
     losses = job.losses(source, 1)  # traces and compiles
@@ -66,7 +66,7 @@ def _trained(setting: Setting, device: str, precision: str, batch: int) -> tuple
 
 
 def _speedup(setting: Setting, device: str, precision: str) -> float | None:
-    """The samples per second relative to float32, as measured by the training jobs; None if unmeasured."""
+    """Return the samples per second relative to float32, as measured by the training jobs; None if unmeasured."""
     jobs = [setting.passed("one_device", 1, name, device) for name in (precision, "float32")]
     rates = [job.samples_per_second for job in jobs if job is not None and job.samples_per_second]
     return rates[0] / rates[1] if len(rates) == 2 else None

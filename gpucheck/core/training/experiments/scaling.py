@@ -20,7 +20,7 @@ from gpucheck.core.training.smoke import network
 from gpucheck.core.training.smoke.tensorflow import fresh
 from gpucheck.core.training.smoke.throughput import scaling_efficiency, trainer
 
-PAYLOAD_BYTES = 32 << 20  # per replica: large enough to make the start of the exchange negligible
+PAYLOAD_BYTES = 32 << 20  # per replica: large enough to make the exchange's startup cost negligible
 
 
 def run(setting: Setting) -> ExperimentResult:
@@ -57,7 +57,7 @@ def _largest(setting: Setting) -> TrainingRun:
 
 
 def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]:
-    """Seconds of a step on the smoke job's pipeline, also with a doubled batch, and on one repeated batch.
+    """Return the seconds of a step on the smoke job's pipeline, also with a doubled batch, and on one repeated batch.
 
     The batch size is not traced: one trace, which takes about a second per replica, serves all. During tracing a pipeline
     prefetches batches, so the repeated batch, which needs no preparation, is measured first. It is also measured last, so that a
@@ -82,7 +82,7 @@ def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]
 
 
 def exchange(tf: Any, strategy: Any) -> Callable[[Any], Any]:
-    """A compiled function that sums a list of tensors over all replicas, as an optimizer does with gradients."""
+    """Return a compiled function that sums a list of tensors over all replicas, as an optimizer does with gradients."""
 
     def on_replica(tensors: Any) -> Any:
         return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, tensors)
@@ -111,7 +111,7 @@ def _exchange(setting: Setting, devices: list[str]) -> dict[str, float]:
 
 
 def _exchanged(tf: Any, strategy: Any, shapes: list[tuple[int, ...]]) -> float:
-    """Seconds of one exchange of float32 tensors of these shapes."""
+    """Return the seconds of one exchange of float32 tensors of these shapes."""
 
     def ones() -> Any:
         return [tf.ones(shape) for shape in shapes]

@@ -10,7 +10,7 @@ from gpucheck.core.training.smoke import network
 CAPABILITY = (8, 0)  # the first with TF32: CUDA C++ Programming Guide, "Compute Capabilities"
 STEPS = 6  # for the loss
 BATCHES = 4  # times the smoke job's batch: with a smaller one the GPU waits for Python in any precision
-TOLERANCE = 0.01  # relative, of the first loss: 5e-4 per product, accumulated over a small network's layers
+TOLERANCE = 0.01  # relative to the first loss: 5e-4 per product, accumulated over a small network's layers
 
 
 def run(setting: Setting) -> ExperimentResult:
@@ -27,9 +27,9 @@ def result_of(device: str, batch: int, losses: dict[bool, list[float]], seconds:
 
     Args:
         device: the device that ran the steps.
-        batch: samples of a step.
-        losses: of each step.
-        seconds: of a step.
+        batch: samples per step.
+        losses: the loss of each step.
+        seconds: the time of a step.
     """
     difference = relative_difference(losses[True][0], losses[False][0])
     problem = None
@@ -72,7 +72,7 @@ def measure(setting: Setting, device: str, batch: int) -> tuple[dict[bool, list[
 def require_tf32(setting: Setting, device: str) -> None:
     """Raise ``NotHere`` unless the device has TF32."""
     if not device.startswith("GPU"):
-        raise NotHere(f"TF32 requires an NVIDIA GPU, and this is {device}")
+        raise NotHere(f"TF32 requires an NVIDIA GPU, and the device is {device}")
     config = setting.tf.config
     visible, logical = config.get_visible_devices("GPU"), config.list_logical_devices("GPU")
     # If GPUs are split, each has the same number of logical devices, listed in order.
@@ -81,4 +81,4 @@ def require_tf32(setting: Setting, device: str) -> None:
     if capability is None:
         raise NotHere(f"TensorFlow does not report the compute capability of {device}")
     if tuple(capability) < CAPABILITY:
-        raise NotHere(f"{device} has the compute capability {'.'.join(map(str, capability))}; TF32 begins with 8.0")
+        raise NotHere(f"{device} has compute capability {'.'.join(map(str, capability))}; TF32 requires 8.0 or higher")

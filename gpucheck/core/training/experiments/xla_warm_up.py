@@ -12,7 +12,7 @@ from gpucheck.core.training.experiments import NotHere, Setting
 
 
 def run(setting: Setting) -> ExperimentResult:
-    """Compare the jobs, and compute the step at which XLA's compilation pays off; omitted if its steps are not faster."""
+    """Compare the jobs, and compute the step at which XLA's compilation pays off; omitted if XLA's steps are not faster."""
     for device in setting.devices():
         plain, compiled = (setting.passed("one_device", device=device, compiled=by_xla) for by_xla in (False, True))
         if plain is not None and compiled is not None:

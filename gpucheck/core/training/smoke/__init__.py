@@ -2,5 +2,5 @@
 
 ``network`` builds it; ``fit`` trains it with ``Model.fit`` on one strategy, ``together`` on several devices at the same time,
 ``loop`` with custom loops; ``throughput`` steps it on the input pipeline or on one resident batch; ``proof`` finds the devices
-that ran the work, and verifies the results. Everything reported was measured here.
+that ran the work, and verifies the results. Every reported value is measured here.
 """

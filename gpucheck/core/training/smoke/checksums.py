@@ -1,7 +1,7 @@
-"""Repeat computations on each device: the results must have the same bits each time, and on each device of a model.
+"""Repeat computations on each device: the results must have the same bits each time, and on all devices of the same model.
 
 ``steps`` trains from a fixed seed, in operations that TensorFlow makes deterministic. ``operations`` (``--full``, ``--soak``) are
-large products, a convolution, a sum and patterns in memory whose exact result is known, so rounding explains no difference.
+large products, a convolution, a sum and patterns in memory whose exact result is known, so rounding can't explain a difference.
 Everything runs eagerly: nothing has to be traced for each device.
 """
 
@@ -84,7 +84,7 @@ def _disable_determinism() -> None:
 
 
 def device_checksums(setting: Setting, device: str, repeated: Repeated) -> DeviceChecksums:
-    """Compute on one device until the time is up; what ``repeated`` gets later is in the result, too."""
+    """Compute on one device until the time is up; results added to ``repeated`` later also appear in the returned object."""
     kind, _, number = device.partition(":")
     began, rounds = time.monotonic(), 0
     losses: tuple[float, ...] = ()
@@ -140,7 +140,7 @@ def _full_float32(setting: Setting, device: str, repeated: Repeated) -> None:
 
 
 def model(tf: Any, device: str) -> str | None:
-    """A device's product name, "CPU" for the CPU; None: not reported by TensorFlow."""
+    """Return a device's product name, "CPU" for the CPU; None: not reported by TensorFlow."""
     if device.startswith("CPU"):
         return "CPU"
     gpus = tf.config.list_physical_devices("GPU")
@@ -153,7 +153,7 @@ def model(tf: Any, device: str) -> str | None:
 
 
 def training_step(tf: Any) -> Step:
-    """A step of training: called with its number, images, one-hot labels and weights, it returns loss, gradients, new weights."""
+    """Return a training step: given its number, images, one-hot labels and weights, it returns loss, gradients, new weights."""
 
     def step(_: int, images: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
         with tf.GradientTape() as tape:
@@ -191,7 +191,7 @@ def steps(tf: Any, logical: str, precision: str, step: Step, batch: int) -> tupl
 
 
 def checksum(tensors: Any) -> str:
-    """CRC-32 of the bits of some tensors."""
+    """Return the CRC-32 of the bits of some tensors."""
     crc = 0
     for tensor in tensors:
         crc = zlib.crc32(tensor.numpy().tobytes(), crc)
@@ -211,7 +211,7 @@ class Repeated:
         self._first: dict[str, Any] = {}  # results that stay on the device
 
     def note(self, found: dict[str, str]) -> None:
-        """Compare checksums with the first round's. A wrong value changes all later ones, so only the first one counts."""
+        """Compare checksums with the first round's. A wrong value changes all later ones, so only the first one is recorded."""
         differing = (name for name, value in found.items() if self.checksums.setdefault(name, value) != value)
         for name in list(differing)[:1]:
             self.unstable[name] = self.unstable.get(name, 0) + 1
@@ -253,13 +253,13 @@ class Repeated:
                 self.wrong[f"memory pattern {pattern}"] = wrong
 
     def _differing(self, result: Any, expected: Any) -> float:
-        """How many values differ, counted on the device."""
+        """Return how many values differ, counted on the device."""
         tf = self._tf
         return float(tf.reduce_sum(tf.cast(tf.not_equal(result, expected), tf.float32)))
 
 
 def _difference(result: Any, exact: Any) -> float:
-    """The largest difference of the first rows from the exact ones, relative to the largest value."""
+    """Return the largest difference of the first rows from the exact ones, relative to the largest value."""
     import numpy as np
 
     rows = result[: len(exact)].astype("float64")

@@ -28,7 +28,7 @@ class Operation(NamedTuple):
 
 
 def exact_operations(tf: Any, size: int) -> Iterator[Operation]:
-    """Products in every precision, a convolution and a sum, with inputs on the current device."""
+    """Yield products in every precision, a convolution and a sum, with inputs on the current device."""
     import numpy as np
 
     left, right, product = _matrices(size)
@@ -55,7 +55,7 @@ def exact_operations(tf: Any, size: int) -> Iterator[Operation]:
 
 @functools.lru_cache(maxsize=1)
 def _matrices(size: int) -> tuple[Any, Any, Any]:
-    """Two matrices of integers that an int8 holds, as float32, and the first rows of their product."""
+    """Return two matrices of integers that fit into int8, as float32, and the first rows of their product."""
     import numpy as np
 
     random = np.random.default_rng(network.SEED)

@@ -20,7 +20,7 @@ class FrameworkJob(Protocol):
         """Forget earlier models; the next one is built in the job's precision, from the same seed."""
 
     def cpu_first_loss(self) -> float | None:
-        """The loss of the first step, computed on the CPU: same seed, data, weights, dropout and precision.
+        """Return the loss of the first step, computed on the CPU: same seed, data, weights, dropout and precision.
 
         None: it was not finite, or the CPU draws other numbers.
         """
@@ -29,19 +29,19 @@ class FrameworkJob(Protocol):
         """Open the devices; return the number of replicas, and the steps per execution of ``fit``."""
 
     def scope(self) -> AbstractContextManager[Any]:
-        """The context in which the model is built."""
+        """Return the context in which the model is built."""
 
     def around_fit(self) -> AbstractContextManager[Any]:
-        """The context in which ``fit`` runs."""
+        """Return the context in which ``fit`` runs."""
 
     def data(self, global_batch: int) -> dict[str, Any]:
-        """The data arguments of ``fit``."""
+        """Return the data arguments of ``fit``."""
 
     def before_first_step(self) -> None:
-        """Called when ``fit`` begins to train."""
+        """React when ``fit`` begins to train."""
 
     def after_first_step(self) -> None:
-        """Called when the first step's results are available."""
+        """React when the first step's results are available."""
 
     def note(self, result: TrainingRun, model: Any) -> None:
         """Record placement and numerics in the result."""
@@ -87,7 +87,7 @@ def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> 
 
 
 def _recorder(keras: Any, reporter: Reporter, job: str, framework: FrameworkJob, together: int) -> Any:
-    """A callback that times each step and recovers its loss and accuracy.
+    """Return a callback that times each step and recovers its loss and accuracy.
 
     Args:
         keras: the module that trains.
@@ -127,7 +127,7 @@ def _recorder(keras: Any, reporter: Reporter, job: str, framework: FrameworkJob,
 
 
 def untrained_result(job: Job, loop: str = "fit") -> TrainingRun:
-    """The result of a planned job before training."""
+    """Return the result of a planned job before training."""
     return replace(job.planned_run, status="failed", stage="build", loop=loop)
 
 

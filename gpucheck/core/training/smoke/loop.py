@@ -16,7 +16,7 @@ from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.training.smoke import network, proof
 from gpucheck.core.training.smoke.fit import note_sizes
 
-ROUNDS = 2  # times the other strategies' number of steps: asynchronous steps learn more slowly
+ROUNDS = 2  # multiple of the other strategies' number of steps: asynchronous steps learn more slowly
 
 
 class Shard(NamedTuple):
@@ -122,14 +122,14 @@ def _untrained(keras: Any, strategy: Any) -> tuple[Any, list[Any]]:
 
 
 def _sharded(tf: Any, data: Any) -> Any:
-    """The data with the policy that gives every worker its own part of each global batch (there are no files to divide)."""
+    """Set the policy that gives every worker its own part of each global batch (there are no files to divide)."""
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
     return data.with_options(options)
 
 
 def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> Any:
-    """One training step, traced: returns a global batch's mean loss and number of correctly classified samples."""
+    """Return a traced training step, which returns a global batch's mean loss and number of correctly classified samples."""
 
     def on_replica(images: Any, labels: Any) -> tuple[Any, Any]:
         loss, right, gradients = _learn(tf, keras, model, images, labels, global_batch)
@@ -144,7 +144,7 @@ def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> 
 
 
 def _scheduled_step(tf: Any, keras: Any, strategy: Any, model: Any) -> Any:
-    """One worker's training step, traced: returns a batch's mean loss and number of correctly classified samples."""
+    """Return one worker's traced training step, which returns a batch's mean loss and number of correctly classified samples."""
 
     def on_worker(images: Any, labels: Any) -> tuple[Any, Any]:
         loss, right, gradients = _learn(tf, keras, model, images, labels, network.batch_size("CPU:0"))

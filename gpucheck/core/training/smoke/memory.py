@@ -1,4 +1,4 @@
-"""Device memory as TensorFlow's allocator counts it, in bytes; None if it does not count (a CPU, an old TensorFlow)."""
+"""Device memory in bytes, from TensorFlow's allocator; None if the allocator does not report it (a CPU, an old TensorFlow)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def reset(tf: Any, devices: Iterable[str]) -> None:
 
 
 def peak(tf: Any, devices: Iterable[str]) -> int | None:
-    """The peak use of the device with the highest."""
+    """Return the peak use of the device with the highest."""
     return _highest(tf, devices, "peak")
 
 
 def current(tf: Any, devices: Iterable[str]) -> int | None:
-    """The current use of the device with the highest."""
+    """Return the current use of the device with the highest."""
     return _highest(tf, devices, "current")
 
 

@@ -12,7 +12,7 @@ SEED = 20_2111
 
 
 def batch_size(device: str) -> int:
-    """Samples per replica on a kind of device; ``device`` is a name such as "GPU:0"."""
+    """Return the samples per replica on a kind of device; ``device`` is a name such as "GPU:0"."""
     return PER_REPLICA_BATCH.get(device.split(":")[0], 16)
 
 
@@ -28,14 +28,14 @@ def dataset(tf: Any, global_batch: int, drop_remainder: bool = True) -> Any:
 
 
 def untuned(tf: Any, data: Any) -> Any:
-    """The dataset without tf.data's autotuning: nothing needs it, and its thread delays the end of an iterator by up to 2 s."""
+    """Disable tf.data's autotuning for a dataset: nothing needs it, and its thread delays the end of an iterator by up to 2 s."""
     options = tf.data.Options()
     options.autotune.enabled = False
     return data.with_options(options)
 
 
 def steps(global_batch: int) -> tuple[Any, Any]:
-    """The same data as arrays of all steps' samples, (STEPS * global_batch, ...), for a Keras without ``tf.data``."""
+    """Return the same data as arrays of all steps' samples, (STEPS * global_batch, ...), for a Keras without ``tf.data``."""
     import numpy as np
 
     images, labels = arrays(BATCHES * global_batch)
@@ -44,7 +44,7 @@ def steps(global_batch: int) -> tuple[Any, Any]:
 
 
 def arrays(count: int) -> tuple[Any, Any]:
-    """Images (count, 32, 32, 3) as float32 around 0, and their classes (count,) as int32; the same on every call."""
+    """Return images (count, 32, 32, 3) as float32 around 0, and their classes (count,) as int32; the same on every call."""
     import numpy as np
 
     random = np.random.default_rng(SEED)
@@ -56,13 +56,13 @@ def arrays(count: int) -> tuple[Any, Any]:
 
 
 def model(keras: Any, compiled: bool, synchronized: bool = False, dropout: float = 0.3, steps_per_execution: int = 1) -> Any:
-    """The network, compiled for training; its last activation is float32 under every precision.
+    """Return the network, compiled for training; its last activation is float32 under every precision.
 
     Args:
         keras: the module to build with.
         compiled: by XLA (``jit_compile``).
         synchronized: whether batch normalization computes its statistics over all replicas, instead of one.
-        dropout: share of the features that a step drops; 0 makes a step equal on one device and on several.
+        dropout: share of the features that a step drops; with 0, a step is the same on one device and on several.
         steps_per_execution: steps of ``fit`` that run without returning to Python.
     """
     layers = keras.layers

@@ -43,7 +43,7 @@ class Means:
     """The values of each step, from the running mean of an epoch that Keras reports."""
 
     def __init__(self, losses: Iterable[float] = (), accuracies: Iterable[float] = ()) -> None:
-        """Begin, with the values of earlier steps if there are any."""
+        """Start, with the values of earlier steps if there are any."""
         self.losses: list[float] = list(losses)
         self.accuracies: list[float] = list(accuracies)
         self._sums = {"loss": 0.0, "accuracy": 0.0}
@@ -84,10 +84,10 @@ def note_numerics(result: TrainingRun, network: Any, tf32: bool | None, devices:
     """Record in a result the network's numerics: the output type, the final loss scale of float16, and TF32.
 
     Args:
-        result: of the job.
-        network: compiled.
-        tf32: whether the framework lets GPUs use it.
-        devices: names of those that it ran on, short ("GPU:0") or full; TF32 applies only to GPUs.
+        result: the job's result.
+        network: the compiled network.
+        tf32: whether the framework allows GPUs to use TF32.
+        devices: names of the job's devices, short ("GPU:0") or full; TF32 applies only to GPUs.
     """
     scale = loss_scale(network.optimizer)
     result.output_dtype = str(network.layers[-1].compute_dtype)
@@ -96,7 +96,7 @@ def note_numerics(result: TrainingRun, network: Any, tf32: bool | None, devices:
 
 
 def loss_scale(optimizer: Any) -> Any:
-    """The factor by which a loss-scaling optimizer multiplies the loss, for float16 gradients; None: no loss scaling."""
+    """Return the factor by which a loss-scaling optimizer multiplies the loss, for float16 gradients; None: no loss scaling."""
     return getattr(optimizer, "dynamic_scale", getattr(optimizer, "loss_scale", None))
 
 
@@ -134,7 +134,7 @@ def note_placement(result: TrainingRun, placed: set[Placed] | None, devices: Ite
 
 
 def problem(result: TrainingRun) -> str | None:
-    """Why a completed job did not pass; None if it passed."""
+    """Return why a completed job did not pass; None if it passed."""
     if not result.losses_finite:
         return "the loss is not finite"
     if not result.weights_finite:
@@ -168,6 +168,6 @@ def finite_or_none(value: float) -> float | None:
 
 
 def first_sentence(error: BaseException) -> str:
-    """An exception's type and message, in one line."""
+    """Return an exception's type and message on one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {' '.join(lines[:3])[:600]}"

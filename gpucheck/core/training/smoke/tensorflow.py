@@ -16,12 +16,12 @@ class TensorFlowJob:
     """One job on TensorFlow (see ``fit.FrameworkJob``)."""
 
     def __init__(self, tf: Any, keras: Any, job: Job, names: dict[str, str], cross_device: str | None = None) -> None:
-        """Prepare; nothing is built yet.
+        """Prepare the job without building anything yet.
 
         Args:
             tf: TensorFlow.
             keras: the module to train with.
-            job: as planned.
+            job: the planned job.
             names: logical name by device name.
             cross_device: how a mirrored strategy exchanges gradients; None: TensorFlow chooses.
         """
@@ -35,7 +35,7 @@ class TensorFlowJob:
         fresh(self._keras, self._job.precision)
 
     def cpu_first_loss(self) -> float | None:
-        """The loss of the first step, computed on the CPU."""
+        """Return the loss of the first step, computed on the CPU."""
         return cpu_first_loss(self._tf, self._keras, self._job.precision, network.batch_size(self._job.devices[0]))
 
     def open(self) -> tuple[int, int]:
@@ -46,7 +46,7 @@ class TensorFlowJob:
         return self._strategy.num_replicas_in_sync, strategies.load(name).steps_per_execution
 
     def scope(self) -> AbstractContextManager[Any]:
-        """The strategy's scope."""
+        """Return the strategy's scope."""
         scope: AbstractContextManager[Any] = self._strategy.scope()
         return scope
 
@@ -61,7 +61,7 @@ class TensorFlowJob:
         return contextlib.nullcontext()
 
     def data(self, global_batch: int) -> dict[str, Any]:
-        """An endless dataset."""
+        """Return an endless dataset."""
         return {"x": network.dataset(self._tf, global_batch), "steps_per_epoch": network.STEPS, "epochs": 1}
 
     def before_first_step(self) -> None:
@@ -98,7 +98,7 @@ def train_briefly(tf: Any, keras: Any, logical: str, batch: int, steps: int) -> 
 
 @functools.lru_cache(maxsize=16)  # the CPU's loss is the same for every device
 def cpu_first_loss(tf: Any, keras: Any, precision: str, batch: int) -> float | None:
-    """The loss of a job's first step, computed on the CPU: same seed, data, weights, dropout and precision."""
+    """Return the loss of a job's first step, computed on the CPU: same seed, data, weights, dropout and precision."""
     fresh(keras, precision)
     with tf.device("/CPU:0"):
         model = network.model(keras, compiled=False)

@@ -20,7 +20,7 @@ class Trainer:
     """A network's training step, compiled once for each source of data."""
 
     def __init__(self, tf: Any, strategy: Any, model: Any, xla: bool, steps_per_execution: int = 1) -> None:
-        """Prepare; nothing is traced yet.
+        """Prepare without tracing anything yet.
 
         Args:
             tf: TensorFlow.
@@ -70,7 +70,7 @@ class Trainer:
         return runner(self._tf, self._strategy)(copied, args=(batch,))
 
     def source(self, data: Any) -> Any:
-        """An iterator over the batches of a ``tf.data.Dataset``, each split among the replicas."""
+        """Return an iterator over the batches of a ``tf.data.Dataset``, each split among the replicas."""
         return iter(self._strategy.experimental_distribute_dataset(data))
 
     def reset(self, values: list[Any]) -> None:
@@ -80,17 +80,17 @@ class Trainer:
                 variable.assign(value)
 
     def piped(self, source: Any, steps: int, around: Callable[[int], Any] | None = None) -> float:
-        """Seconds of some steps on the input pipeline.
+        """Return the seconds of some steps on the input pipeline.
 
         Args:
             source: see ``source``.
-            steps: how many.
+            steps: number of steps.
             around: returns a context manager for an execution, given the number of its first step; None: none.
         """
         return self._timed(self._from_iterator, source, steps, around)
 
     def resident(self, batch: Any, steps: int) -> float:
-        """Seconds of some steps on one resident batch (see ``keep``)."""
+        """Return the seconds of some steps on one resident batch (see ``keep``)."""
         return self._timed(self._from_batch, batch, steps)
 
     def epochs(self, source: Any, steps: int, epochs: int, target: float | None, held_out: Any = None) -> Repeat:
@@ -98,9 +98,9 @@ class Trainer:
 
         Args:
             source: see ``source``.
-            steps: of an epoch.
-            epochs: at most.
-            target: an accuracy.
+            steps: steps per epoch.
+            epochs: maximum number of epochs.
+            target: the target accuracy; None: train all epochs.
             held_out: a ``tf.data.Dataset`` on which the accuracy is measured, outside the timed seconds; None: the training data.
         """
         seconds: list[float] = []
@@ -118,7 +118,7 @@ class Trainer:
         return Repeat(seconds, accuracies, sum(seconds) if reached else None)
 
     def _evaluate(self, data: Any) -> None:
-        """Put the metrics on this data in the place of those of the training steps."""
+        """Replace the training steps' metrics with metrics on this data."""
         self.model.reset_metrics()
         for batch in self.source(data):
             self._test(batch)
@@ -136,7 +136,7 @@ class Trainer:
 
 
 def trainer(tf: Any, keras: Any, strategy: Any, **options: Any) -> Trainer:
-    """The smoke job's network in a strategy, ready for timing, in the current precision and from the current seed.
+    """Return the smoke job's network in a strategy, ready for timing, in the current precision and from the current seed.
 
     Args:
         tf: TensorFlow.
@@ -152,7 +152,7 @@ def trainer(tf: Any, keras: Any, strategy: Any, **options: Any) -> Trainer:
 def ready(
     tf: Any, strategy: Any, model: Any, sample: Any, xla: bool = False, steps_per_execution: int = 1, first: Any = None
 ) -> Trainer:
-    """A compiled model of a strategy's scope, ready for timing.
+    """Return a compiled model of a strategy's scope, ready for timing.
 
     Args:
         tf: TensorFlow.
@@ -174,19 +174,19 @@ def ready(
 
 
 def runner(tf: Any, strategy: Any) -> Callable[..., Any]:
-    """``strategy.run``; compiled for a TPU, which runs nothing eagerly."""
+    """Return ``strategy.run``, compiled for a TPU, which runs nothing eagerly."""
     run: Callable[..., Any] = tf.function(strategy.run) if isinstance(strategy, tf.distribute.TPUStrategy) else strategy.run
     return run
 
 
 def input_wait_share(step_seconds: float, resident_step_seconds: float, batch_seconds: float | None = None) -> float:
-    """Share of a step on the input pipeline that it waits for input.
+    """Return the share of a step's time on the input pipeline that is spent waiting for input.
 
     Args:
-        step_seconds: of a step on the pipeline.
-        resident_step_seconds: of the same step on a resident batch.
-        batch_seconds: of the pipeline per batch, if it was measured: no step waits longer. A larger difference is caused by other
-            load on the machine.
+        step_seconds: time of a step on the pipeline.
+        resident_step_seconds: time of the same step on a resident batch.
+        batch_seconds: the pipeline's time per batch, if it was measured: no step waits longer. Other load on the machine causes
+        any larger difference.
     """
     waited = max(0.0, step_seconds - resident_step_seconds)
     if batch_seconds is not None:
@@ -195,5 +195,5 @@ def input_wait_share(step_seconds: float, resident_step_seconds: float, batch_se
 
 
 def scaling_efficiency(all_devices: float, one_device: float, devices: int) -> float:
-    """Samples per second of several devices, divided by their number and by the samples per second of one."""
+    """Return the samples per second of several devices, divided by their number and by the samples per second of one."""
     return all_devices / (devices * one_device)

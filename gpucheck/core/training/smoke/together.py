@@ -1,7 +1,7 @@
 """Train independent devices at the same time: the training step is traced once, and each device runs it on its own weights.
 
 Tracing a Keras step takes about a second of Python on any machine, and Python runs one thread at a time: if eight devices traced
-separately, they would take eight times as long. The traced step is Keras' own ``train_step``; it captures a model's variables,
+separately, it would take eight times as long. The traced step is Keras' own ``train_step``; it captures a model's variables,
 and each device passes its own copies instead, in the same order. The model is built only once, too.
 
 All devices train on the same batch in every step: its loss falls far within a few steps, with any seed.
@@ -138,7 +138,7 @@ class _Training:
 
 
 def ops_of_device(placed: set[proof.Placed] | None, device: str, others: Iterable[str]) -> set[proof.Placed] | None:
-    """The ops of one of several concurrent jobs: those on its device, and misplaced ones that are missing there.
+    """Return the ops of one of several concurrent jobs: those on its device, and misplaced ones that are missing there.
 
     All jobs run the same ops, so an op that ran on a foreign device belongs to the jobs whose own device did not run it.
     """
@@ -152,9 +152,9 @@ def ops_of_device(placed: set[proof.Placed] | None, device: str, others: Iterabl
 
 @contextlib.contextmanager
 def _unoptimized(tf: Any) -> Iterator[None]:
-    """Disable graph optimization, which TensorFlow repeats for each device and takes half of a device's preparation time.
+    """Disable graph optimization, which TensorFlow repeats for each device and which takes half of a device's preparation time.
 
-    Only for logical devices of a CPU, whose first one trained with it; a GPU's kernels may depend on it.
+    Only for logical devices of a CPU, the first of which trained with it; a GPU's kernels may depend on it.
     """
     options = tf.config.optimizer.get_experimental_options()
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
@@ -165,7 +165,7 @@ def _unoptimized(tf: Any) -> Iterator[None]:
 
 
 def _model(tf: Any, keras: Any, job: Job) -> Any:
-    """The network with all its variables, including the optimizer's and the metrics'; devices only copy from it."""
+    """Return the network with all its variables, including the optimizer's and the metrics'; devices only copy from it."""
     keras.utils.set_random_seed(network.SEED)
     with tf.device("/CPU:0"):
         model = network.model(keras, job.compiled)
@@ -191,5 +191,5 @@ def _trace(tf: Any, model: Any, batch: int, compiled: bool) -> tuple[Any, list[A
 
 
 def _below(variable: Any) -> Any:
-    """The TensorFlow variable of a Keras variable; Keras 2 may wrap it in one that casts."""
+    """Return the TensorFlow variable of a Keras variable; Keras 2 may wrap it in one that casts."""
     return getattr(variable, "_value", getattr(variable, "_variable", variable))

@@ -28,7 +28,7 @@ class Strategy(NamedTuple):
     # Called with device names, whether to test everything (--full), and whether to test every logical CPU device. Returns the
     # jobs to train, or the reason for none. By default there are none in this process: the strategy trains in other processes.
     jobs: Callable[[list[str], bool, bool], list[Wanted] | str] = lambda devices, full, every: []
-    position: int = 9  # order in a run; equal ones are sorted by name
+    position: int = 9  # order in a run; ties are sorted by name
     backends: tuple[str, ...] = ("tensorflow",)  # Keras backends that support it
     steps_per_execution: int = 1  # of ``Model.fit``, run without returning to Python
     absence_is_news: bool = True  # whether a run reports the strategy as skipped if it can't be trained
@@ -42,7 +42,7 @@ def load(name: str) -> Strategy:
 
 
 def load_all() -> dict[str, Strategy]:
-    """Every strategy by name, in the order of a run."""
+    """Load every strategy, by name, in the order of a run."""
     strategies = {item.name: load(item.name) for item in pkgutil.iter_modules(__path__)}
     return dict(sorted(strategies.items(), key=lambda item: (item[1].position, item[0])))
 

@@ -23,12 +23,12 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
 
 
 def counts(total: int, full: bool) -> list[int]:
-    """Numbers of devices that train together: all; with ``full`` also 1, 2, 4, ..."""
+    """Return the numbers of devices that train together: all; with ``full`` also 1, 2, 4, ..."""
     return [*([1 << power for power in range(total.bit_length()) if 1 << power < total] if full else []), total]
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
-    """A strategy with one replica per device; NCCL sums the gradients of several GPUs.
+    """Return a strategy with one replica per device; NCCL sums the gradients of several GPUs.
 
     Args:
         tf: TensorFlow.
@@ -41,7 +41,7 @@ def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
     }
 
     class Mirrored(tf.distribute.MirroredStrategy):  # type: ignore[misc]
-        # Each strategy numbers the groups of its collective operations from the same number. A second strategy in one process,
+        # Every strategy numbers the groups of its collective operations from the same start. A second strategy in one process,
         # on other devices, would fail with "joining a group with size 8, but that group has size 2".
         _collective_key_base = 10_000 * next(_groups)
 

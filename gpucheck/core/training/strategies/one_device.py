@@ -31,7 +31,7 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
-    """A strategy that places variables and computation on the one device."""
+    """Return a strategy that places variables and computation on the one device."""
     return tf.distribute.OneDeviceStrategy("/" + devices[0])
 
 

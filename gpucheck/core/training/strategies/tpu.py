@@ -13,7 +13,7 @@ _resolvers: list[Any] = []  # the connected one; TensorFlow accepts one TPU syst
 
 
 def connect(tf: Any) -> int:
-    """Connect to the TPU that the environment names, or the local one, and count its devices.
+    """Connect to the TPU that the environment selects, or the local one, and count its devices.
 
     Raises TensorFlow's exceptions. May block for minutes, so the caller must limit it.
     """
@@ -33,7 +33,7 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
-    """A strategy with one replica per TPU device."""
+    """Return a strategy with one replica per TPU device."""
     return tf.distribute.TPUStrategy(_resolvers[-1])
 
 
