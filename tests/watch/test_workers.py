@@ -84,7 +84,9 @@ def other(number, **changes):
         ),
         (
             [],
-            ["3 workers, 5 epochs, 25 steps, 23 s · 80 samples/s in all · a step takes 200 ms · no summary of worker 1, 2, which the"],
+            [
+                "3 workers, 5 epochs, 25 steps, 23 s · 80 samples/s in all · a step takes 200 ms · no summary of worker 1, 2, which the"
+            ],
         ),
     ],
 )
