@@ -72,7 +72,7 @@ SHAPES = {
     "entities": lambda: [line.replace(" ", "&lt;") for line in packed(literals())],
     "overwritten in place": lambda: [line.replace(" ", "\r") for line in packed(literals(), 200)],
     "prefixes": lambda: ["[1,2]<stdout>: rank 0: | > # 3: [info] " * 8 + literal for literal in literals()],
-    "colours": lambda: ["".join(f"\x1b[1m{sign}" for sign in line) for line in packed(literals(), 400)],
+    "colors": lambda: ["".join(f"\x1b[1m{sign}" for sign in line) for line in packed(literals(), 400)],
     "traces": lambda: ['  File "train.py", line 3, in fit', "tensorflow.python error", "failed", "call", "x" * 50],
     "short lines": lambda: ["a"],
     "empty lines": lambda: [None],

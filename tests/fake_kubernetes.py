@@ -195,8 +195,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 def _fits(one, query):
     wanted = [part.split("=", 1) for part in query.get("labelSelector", "").split(",") if part]
     fields = [part.split("=", 1) for part in query.get("fieldSelector", "").split(",") if part]
-    labelled = all(one["metadata"]["labels"].get(name) == value for name, value in wanted)
-    return labelled and all(name == "metadata.name" and one["metadata"]["name"] == value for name, value in fields)
+    labeled = all(one["metadata"]["labels"].get(name) == value for name, value in wanted)
+    return labeled and all(name == "metadata.name" and one["metadata"]["name"] == value for name, value in fields)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ LIST = "import tensorflow as tf; print(tf.config.list_physical_devices())"
 PAGE = """\
 # Compared with other tools
 
-Each program checked the same faults, in the same Python. The seven faults come from our own tests, so they favour gpucheck; the
+Each program checked the same faults, in the same Python. The seven faults come from our own tests, so they favor gpucheck; the
 other tools were made for other faults too. A cause counts as named if the output has the words that any report of it must have.
 Made by `tools/compare_peers.py` with {versions}.
 

@@ -38,7 +38,7 @@ COLOR = click.option(
     "--color",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
-    help="When to use color. NO_COLOR is honoured, too.",
+    help="When to use color. NO_COLOR is honored, too.",
 )
 _DEFAULT = r"default: (?:\((.*)\)(?=\])|(\d+)\.0\b)"  # click puts a text into parentheses
 DEPTHS = ("node", "quick", "default", "full")

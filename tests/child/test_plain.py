@@ -43,7 +43,7 @@ def test_struct_is_created_and_compared(whole):
     assert whole(1).entries is not whole(1).entries
 
 
-@pytest.mark.parametrize(("values", "named"), [((), {}), ((1, (), [], 2), {}), ((1,), {"colour": "red"})])
+@pytest.mark.parametrize(("values", "named"), [((), {}), ((1, (), [], 2), {}), ((1,), {"color": "red"})])
 def test_invalid_fields_are_a_type_error(whole, values, named):
     with pytest.raises(TypeError):
         whole(*values, **named)
@@ -53,7 +53,7 @@ def test_fields_of_a_struct_are_replaced(whole):
     made = whole(3, entries=[1])
     assert whole.handled.replace(made, count=4) == whole(4, entries=[1])
     with pytest.raises(TypeError):
-        whole.handled.replace(made, colour="red")
+        whole.handled.replace(made, color="red")
 
 
 def test_json_has_the_fields_and_not_the_class_variables(whole):

@@ -1,6 +1,6 @@
 """A fake NVIDIA driver: libnvidia-ml.so.1 and libcuda.so.1 compiled from tests/lab/driver, and stubs of the CUDA libraries.
 
-``build`` compiles the driver, ``write_scenario`` defines its behaviour, and ``environment`` makes a child process find both. With ``names``
+``build`` compiles the driver, ``write_scenario`` defines its behavior, and ``environment`` makes a child process find both. With ``names``
 from ``tensorflow_symbols`` it also answers, with 0, whatever else TensorFlow looks up, and ``build_cuda_libraries`` puts
 stubs of TensorFlow's seven CUDA libraries where pip would put the real ones: TensorFlow then lists the GPUs. None of it
 computes anything.

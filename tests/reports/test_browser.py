@@ -33,7 +33,7 @@ LARGEST_PAGES = 5  # A4
 PICTURES = pathlib.Path(__file__).parent / "pixels"
 LOOKS = {"fail-gpu-3": (1100, "light"), "pass-8-gpus": (1100, "dark"), "unknown": (390, "light")}
 SHRUNK = 4  # pixels of the page for one of the picture, so that font smoothing does not matter
-SEEN_DIFFERENCE = 16  # of 255, in one colour
+SEEN_DIFFERENCE = 16  # of 255, in one color
 TOLERATED = 0.002  # of all pixels
 LOST = """() => ({
   cut: [...document.querySelectorAll("pre, td, th, h1, p, li")].filter(one => {
@@ -122,7 +122,7 @@ def test_page_matches_its_recorded_picture(browser, tmp_path, case, request):
         PICTURES.mkdir(exist_ok=True)
         now.quantize(128, dither=Image.Dither.NONE).save(PICTURES / f"{case}.png", optimize=True)
     kept = Image.open(PICTURES / f"{case}.png")
-    before, now = kept.convert("RGB"), now.quantize(palette=kept, dither=Image.Dither.NONE).convert("RGB")  # the same few colours
+    before, now = kept.convert("RGB"), now.quantize(palette=kept, dither=Image.Dither.NONE).convert("RGB")  # the same few colors
     assert abs(now.height - before.height) <= 8, "the page is taller or shorter"
     box = (0, 0, now.width, min(now.height, before.height))
     bands = ImageChops.difference(now.crop(box), before.crop(box)).split()

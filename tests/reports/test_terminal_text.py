@@ -21,8 +21,8 @@ def test_wraps_between_words_with_a_hanging_indent():
 
 def test_long_label_has_its_own_line():
     page = out()
-    page.add("text", indent=0, label="labelled", hang=4)
-    assert str(page) == "labelled\n    text\n"
+    page.add("text", indent=0, label="labeled", hang=4)
+    assert str(page) == "labeled\n    text\n"
 
 
 def test_label_without_text_is_printed():

@@ -155,7 +155,7 @@ def test_error_message_of_nvidia_smi_is_recognized(tmp_path):
     [
         ("RTX 4090, driver 535, Plan 9", "Plan"),
         ("driver 12", "12"),
-        ("colour=red", "colour"),
+        ("color=red", "color"),
         ("9.9", "9.9"),
         ("", "empty"),
         ("A100, no GPU", "no"),

@@ -139,7 +139,7 @@ Examples:
     "--profile",
     type=FilePath(file_okay=False),
     metavar="DIR",
-    help="Trace a few more steps, write the traces for TensorBoard to this folder, and summarise them.",
+    help="Trace a few more steps, write the traces for TensorBoard to this folder, and summarize them.",
 )
 @COLOR
 @click.pass_obj

@@ -89,7 +89,7 @@ class Slurm:
         return found
 
     def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str | None]]:
-        """Run srun in threads; late jobs are also cancelled in Slurm."""
+        """Run srun in threads; late jobs are also canceled in Slurm."""
         pool = concurrent.futures.ThreadPoolExecutor(AT_A_TIME if self._task.port is None else MOST_TOGETHER)
         futures = [pool.submit(self._check, name, variables) for name, variables in wanted.items()]
         try:

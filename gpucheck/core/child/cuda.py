@@ -1,4 +1,4 @@
-"""Direct queries to libcuda: initialise it, and count and describe its devices. No context is created.
+"""Direct queries to libcuda: initialize it, and count and describe its devices. No context is created.
 
 Numbers of functions and attributes: cuda.h.
 """

@@ -106,7 +106,7 @@ _KNOWN = (
     _ignored(137, "another GPU made a bad access over NVLink", "error", "look for Xid 13 or 31 elsewhere"),
     _reset(140, "an ECC error that was not recovered", "memory"),
     _ignored(141, "a fault on a fast path of CUDA", "info", "ignore it once"),
-    _reset(143, "the GPU could not be initialised", "start"),
+    _reset(143, "the GPU could not be initialized", "start"),
     Xid(151, "the keys of confidential computing could not be renewed", "error", "reboot", "restart the virtual machine", "gpu"),
     _ignored(154, "the GPU's required recovery action has changed; the line states it", "info", "take that action"),
     _reset(155, "NVLink failed in software", "nvlink"),

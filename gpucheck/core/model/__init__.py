@@ -1,6 +1,6 @@
 """The data types of a run: what it observes, judges and reports. No I/O; of gpucheck, imports only child messages and shells.
 
-``Report`` is the one model of a run, JSON its serialised form. Every type is keyword-only and frozen, except ``TrainingRun``,
+``Report`` is the one model of a run, JSON its serialized form. Every type is keyword-only and frozen, except ``TrainingRun``,
 which a child fills in while it trains. None is *unknown*, never "no".
 The decorators of rules and combiners are here too: each such file needs its decorator and some of the types.
 """

@@ -123,7 +123,7 @@ def rule(
         scope: who must act.
         severity: unless the finding has its own.
         explains: codes of the findings that follow from it.
-        tensorflow: whether it is about TensorFlow's installation or behaviour, not about Keras on JAX or PyTorch.
+        tensorflow: whether it is about TensorFlow's installation or behavior, not about Keras on JAX or PyTorch.
         jobs: whether a job that runs on the machine may cause it.
         first_check: what to check first, if the row's does not apply.
     """

@@ -30,7 +30,7 @@ _METADATA = re.compile(r"([A-Za-z0-9][\w.-]*?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist|
 class Installed(msgspec.Struct, frozen=True):
     """One metadata folder."""
 
-    name: str  # normalised: "nvidia-cudnn-cu12"
+    name: str  # normalized: "nvidia-cudnn-cu12"
     version: str
     folder: str  # the site-packages folder
     metadata: str  # the metadata folder's own name
@@ -53,7 +53,7 @@ def interpreter(host: Host) -> Interpreter:
 
 
 def installed(host: Host, folders: Iterable[str], only: Container[str] = ()) -> dict[str, Installed]:
-    """Return distributions by normalised name, all or ``only`` these; the first one on the path wins, as for import.
+    """Return distributions by normalized name, all or ``only`` these; the first one on the path wins, as for import.
 
     An interrupted upgrade leaves metadata without its files. If a folder has several, the files on disk decide.
     """
@@ -95,11 +95,11 @@ def parse(name: str, folder: str) -> Installed | None:
     match = _METADATA.fullmatch(name)
     if match is None:
         return None
-    return Installed(normalised(match[1]), match[2], folder, name)
+    return Installed(normalized(match[1]), match[2], folder, name)
 
 
-def normalised(name: str) -> str:
-    """Return a distribution's name, normalised as in PEP 503."""
+def normalized(name: str) -> str:
+    """Return a distribution's name, normalized as in PEP 503."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -47,7 +47,7 @@ _BEGINNING = 64  # bytes by which a copy of a module is recognized
 class DamagedFile(Fact, frozen=True, kw_only=True):
     """A file that differs from its RECORD."""
 
-    package: str  # normalised: "nvidia-cudnn-cu12"
+    package: str  # normalized: "nvidia-cudnn-cu12"
     version: str
     path: str
     problem: str  # "missing", "empty", "truncated", "not a library", "built for aarch64", "changed" (its hash)

@@ -1,4 +1,4 @@
-"""The driver's management library (NVML), loaded and initialised in a child."""
+"""The driver's management library (NVML), loaded and initialized in a child."""
 
 from msgspec.structs import asdict
 
@@ -25,7 +25,7 @@ ACTIVITIES = {
 class Driver(DriverAnswer, frozen=True, kw_only=True):
     """The driver, as NVML reports it.
 
-    ``status``: "ok" (initialised), "library-not-found", "library-unusable" (found, but dlopen failed), "failed" (an NVML
+    ``status``: "ok" (initialized), "library-not-found", "library-unusable" (found, but dlopen failed), "failed" (an NVML
     error code), "crashed" (the child died) or "hung" (the child timed out after a sufficient time).
     """
 

@@ -1,4 +1,4 @@
-"""The environment variables that change the behaviour of CUDA, TensorFlow, Keras, NCCL or a TPU."""
+"""The environment variables that change the behavior of CUDA, TensorFlow, Keras, NCCL or a TPU."""
 
 import msgspec
 

@@ -20,7 +20,7 @@ from gpucheck.core.probes._distributions import (
     flavours,
     installed,
     interpreter,
-    normalised,
+    normalized,
     provider,
     tensorflow_folder,
 )
@@ -30,7 +30,7 @@ from gpucheck.core.probes._package_files import DamagedFile, damaged, hidden
 class Distribution(Fact, frozen=True, kw_only=True):
     """One installed distribution."""
 
-    name: str  # normalised: "nvidia-cudnn-cu12"
+    name: str  # normalized: "nvidia-cudnn-cu12"
     version: str
     folder: str  # its site-packages folder
 
@@ -162,7 +162,7 @@ def _headers(host: Host, package: Installed) -> str:
 def _entries(metadata: str) -> Iterator[_Entry]:
     """Yield the requirements, including those of extras."""
     for match in _REQUIREMENT.finditer(metadata):
-        yield _Entry(normalised(match[1]), match[2].replace(" ", ""), (match[3] or "").strip())
+        yield _Entry(normalized(match[1]), match[2].replace(" ", ""), (match[3] or "").strip())
 
 
 def _against(entry: _Entry, distributions: dict[str, Installed], requirer: str = "tensorflow") -> Requirement:

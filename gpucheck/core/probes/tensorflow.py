@@ -25,9 +25,9 @@ __all__ = ("XLA_VARIABLES", "Device", "MemoryGrowth", "TensorFlow", "read")
 class MemoryGrowth(Fact, frozen=True, kw_only=True):
     """Whether TensorFlow can allocate GPU memory on demand. None without a GPU."""
 
-    settable: bool | None = None  # accepted for every GPU before initialisation
+    settable: bool | None = None  # accepted for every GPU before initialization
     same_on_all: bool | None = None
-    refused_after: bool | None = None  # rejected after initialisation, as documented
+    refused_after: bool | None = None  # rejected after initialization, as documented
     problem: str | None = None
 
 

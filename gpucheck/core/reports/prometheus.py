@@ -144,11 +144,11 @@ def _expected_gpus(request: Request) -> int | None:
 
 
 def _training(report: Report) -> Iterator[Gauge]:
-    labelled = [(_labels(run), run) for run in report.training]
-    tried = [(labels, run.status == "passed") for labels, run in labelled if run.status != "skipped"]
+    labeled = [(_labels(run), run) for run in report.training]
+    tried = [(labels, run.status == "passed") for labels, run in labeled if run.status != "skipped"]
     yield Gauge("training_success", "1: the training run passed", tried)
     for field, meaning in TRAINING_GAUGES.items():
-        values = [(labels, getattr(run, field)) for labels, run in labelled if getattr(run, field) is not None]
+        values = [(labels, getattr(run, field)) for labels, run in labeled if getattr(run, field) is not None]
         yield Gauge(f"training_{field}", meaning, values)
 
 

@@ -28,7 +28,7 @@ NOISE = (  # lines of an error message that do not give its cause
     "Exception encountered when calling ",
 )
 PLACE = re.compile(r'File "([^"\n]+)", line (\d+)')
-ESCAPES = re.compile(r"\x1b\[[0-9;]*m")  # Keras colours its messages
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")  # Keras colors its messages
 
 
 class Own(NamedTuple):

@@ -102,7 +102,7 @@ def list_devices(reporter: Reporter, tf: Any) -> list[str]:
 
 
 def memory_growth(reporter: Reporter, tf: Any) -> None:
-    """Enable memory growth on every GPU, before anything initialises them."""
+    """Enable memory growth on every GPU, before anything initializes them."""
     reporter.begin(GrowthSet)
     gpus = tf.config.list_physical_devices("GPU")
     growth = GrowthSet()
@@ -118,7 +118,7 @@ def memory_growth(reporter: Reporter, tf: Any) -> None:
 
 
 def growth_refused(reporter: Reporter, tf: Any, usable: list[str]) -> None:
-    """Report whether TensorFlow rejects a change of memory growth after the GPUs are initialised, as documented."""
+    """Report whether TensorFlow rejects a change of memory growth after the GPUs are initialized, as documented."""
     gpus = [gpu for gpu in tf.config.get_visible_devices("GPU") if name_of(gpu) in usable]
     if not gpus:
         return

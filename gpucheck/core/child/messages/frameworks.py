@@ -139,7 +139,7 @@ class DevicesListed(Message):
 
 
 class GrowthSet(Message):
-    """Whether TensorFlow allowed memory growth, before it initialised any GPU. All None: there is no GPU."""
+    """Whether TensorFlow allowed memory growth, before it initialized any GPU. All None: there is no GPU."""
 
     stage: ClassVar[str] = "growth"
     settable: bool | None = None
@@ -148,7 +148,7 @@ class GrowthSet(Message):
 
 
 class GrowthRefused(Message):
-    """Whether TensorFlow rejected memory growth after the GPUs were initialised, as documented."""
+    """Whether TensorFlow rejected memory growth after the GPUs were initialized, as documented."""
 
     stage: ClassVar[str] = "growth after"
     refused: bool

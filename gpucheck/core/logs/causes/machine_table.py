@@ -33,10 +33,10 @@ ROWS = (
         "CUDA does not start because a stub for linking was loaded instead of the driver's libcuda.so.1 (error 34).",
         *(*refused("34"), Match("stub-loaded")),
     ),
-    # in a forked child, cuInit itself reports that it is not initialised
+    # in a forked child, cuInit itself reports that it is not initialized
     until_gpu_use(
         "cuda-used-after-fork",
-        "CUDA was initialised before a fork and is used after it: {text}.",
+        "CUDA was initialized before a fork and is used after it: {text}.",
         *(*refused("3"), Match("cuda-used-after-fork")),
     ),
     until_gpu_use(
@@ -112,18 +112,18 @@ ROWS = (
     ),
     Row(
         "memory-growth-mixed",
-        "Memory growth differs between GPUs, so TensorFlow fails to initialise them.",
+        "Memory growth differs between GPUs, so TensorFlow fails to initialize them.",
         Match("memory-growth-mixed"),
     ),
     Row(
         "memory-growth-too-late",
-        "The GPUs were configured too late: TensorFlow had already initialised them ({devices} devices cannot be modified after"
+        "The GPUs were configured too late: TensorFlow had already initialized them ({devices} devices cannot be modified after"
         " being initialized).",
         Match("memory-growth-too-late", devices="Visible|Virtual|Logical"),
     ),
     Row(
         "memory-growth-too-late",
-        "Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified"
+        "Memory growth was requested too late: TensorFlow had already initialized the GPU (Physical devices cannot be modified"
         " after being initialized).",
         Match("memory-growth-too-late"),
     ),

@@ -1,20 +1,20 @@
-"""Strip a raw log line to its message: without colours, timestamp, rank, pod, file name and line number."""
+"""Strip a raw log line to its message: without colors, timestamp, rank, pod, file name and line number."""
 
 import re
 from typing import NamedTuple
 
 _CONTROL = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours and cursor movements
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colors and cursor movements
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # window titles and hyperlinks
     r"|\x1b[@-Z\\-_]"
     r"|[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffe]"  # NUL too: UTF-16 read as UTF-8 has one after every letter
-    r"|(?<!001b)(?<!x1b)(?<!033)\[(?:0|0?1|22|39|[39][0-7]|(?:0|0?1);[39][0-7])m"  # colours whose escape character is missing
+    r"|(?<!001b)(?<!x1b)(?<!033)\[(?:0|0?1|22|39|[39][0-7]|(?:0|0?1);[39][0-7])m"  # colors whose escape character is missing
 )
 
 # Docker's json-file driver, one record per line.
 _JSON = re.compile(r'^\{"log":"(.*?)(?:\\n)?","(?:stream|time|attrs)":')
 
-# A line of output in a notebook file: a JSON string with escaped colours.
+# A line of output in a notebook file: a JSON string with escaped colors.
 _CELL = re.compile(r'^"(.*?)(?:\\[rn])*",?$')
 _SPELLED_COLOUR = re.compile(r"\\u001b\[[\d;]*m")
 
@@ -110,7 +110,7 @@ class Message(NamedTuple):
 
 
 def plain(line: str) -> str:
-    """Return the line as displayed: without colours, control characters and surrounding spaces."""
+    """Return the line as displayed: without colors, control characters and surrounding spaces."""
     return _CONTROL.sub("", line).strip()
 
 

@@ -130,6 +130,6 @@ def repairs(context: Context, *, mode: str = "", indices: str = "", holder: str 
     elif mode and mode != "prohibited":
         yield shared
     if not mode:
-        yield Fix.look("If it is a virtual GPU (vGPU), show whether it has a licence", "nvidia-smi -q | grep -i license")
+        yield Fix.look("If it is a virtual GPU (vGPU), show whether it has a license", "nvidia-smi -q | grep -i license")
     if mode != "prohibited":
         yield Fix.look("Show the compute mode and the processes that use it", f"nvidia-smi{only}")

@@ -8,7 +8,7 @@ Symptom:
 Cause:
     The driver fails to start CUDA without giving a reason. Frequent causes: the machine was suspended and resumed, which leaves
     nvidia-uvm in a bad state; an incomplete driver upgrade; a virtual machine whose GPU is only partly passed through, or whose
-    virtual GPU has no licence (error 102); an MPS server that does not respond (805, 807, 808).
+    virtual GPU has no license (error 102); an MPS server that does not respond (805, 807, 808).
 Verify:
     gpucheck --quick finds nothing.
 Unless:
@@ -45,7 +45,7 @@ _OF_CODE = {
     ),
     "102": (
         Fix(
-            text="License the virtual GPU: set the licence server in /etc/nvidia/gridd.conf, then restart the service",
+            text="License the virtual GPU: set the license server in /etc/nvidia/gridd.conf, then restart the service",
             command="sudo systemctl restart nvidia-gridd",
         ),
     ),

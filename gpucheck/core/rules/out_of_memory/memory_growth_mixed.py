@@ -12,7 +12,7 @@ Unless:
 Example:
     machine: hgx-h200
     tensorflow.memory_growth = {"settable": true, "same_on_all": false, "problem": "ValueError: Memory growth cannot differ between GPU devices"}
-    -> Memory growth is not the same on all 8 GPUs, so TensorFlow refuses to initialise them.
+    -> Memory growth is not the same on all 8 GPUs, so TensorFlow refuses to initialize them.
 References:
     https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
 """
@@ -43,7 +43,7 @@ def check(
         return None if growth is not None and growth.same_on_all else outcomes.skip
     return Finding(
         summary=f"Memory growth is not the same on all {f'{len(gpus)} ' if len(gpus) > 1 else ''}GPUs, so TensorFlow"
-        " refuses to initialise them.",
+        " refuses to initialize them.",
         evidence=evidence,
         fix=repairs(context),
     )

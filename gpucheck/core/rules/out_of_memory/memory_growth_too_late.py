@@ -1,4 +1,4 @@
-"""Memory growth was requested after TensorFlow had already initialised the GPU.
+"""Memory growth was requested after TensorFlow had already initialized the GPU.
 
 Symptom:
     RuntimeError: Physical devices cannot be modified after being initialized
@@ -13,7 +13,7 @@ Unless:
     TensorFlow may take all memory of the GPU: then remove the call.
 Example:
     tensorflow.memory_growth = {"settable": false, "problem": "RuntimeError: Physical devices cannot be modified after being initialized"}
-    -> Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified after being initialized).
+    -> Memory growth was requested too late: TensorFlow had already initialized the GPU (Physical devices cannot be modified after being initialized).
 References:
     https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
 """
@@ -55,7 +55,7 @@ def check(
     if evidence is None:
         return outcomes.skip
     return Finding(
-        summary="Memory growth was requested too late: TensorFlow had already initialised the GPU (Physical devices cannot be"
+        summary="Memory growth was requested too late: TensorFlow had already initialized the GPU (Physical devices cannot be"
         " modified after being initialized).",
         evidence=evidence,
         fix=repairs(context),

@@ -29,7 +29,7 @@ class Setting:
         """Keep the state of the framework child.
 
         Args:
-            tf: TensorFlow, initialised.
+            tf: TensorFlow, initialized.
             keras: the module to train with.
             names: TensorFlow's logical name by device name, for all devices that can be trained on.
             results: the results of the training jobs that ran before.

@@ -17,7 +17,7 @@ def batch_size(device: str) -> int:
 
 
 def dataset(tf: Any, global_batch: int, drop_remainder: bool = True) -> Any:
-    """Endless batches: each class is a coarse colour pattern with noise, so the loss must fall within a few steps.
+    """Endless batches: each class is a coarse color pattern with noise, so the loss must fall within a few steps.
 
     ``drop_remainder`` gives every step the same static shape. Without it nothing is dropped either, but the batch size is not
     static, so the traced step fits every batch size.
