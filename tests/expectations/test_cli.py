@@ -159,7 +159,7 @@ def test_invalid_comparisons_are_rejected_with_the_reason(tmp_path):
     only_fit = f"fit.toml: only [fit], which `gpucheck compare` compares with {summary}"
     kinds = f'neither a report (--format json), {summary} (Watch(report="fit.json")), nor an expectations file'
     for names, words in (
-        (("report.json", "fit.json"), f"report.json is a report of a machine, and fit.json {summary}"),
+        (("report.json", "fit.json"), f"report.json is a report of a machine, and fit.json is {summary}"),
         (("fit.json", "report.json"), f"fit.json: {summary} can only be compared with another one, and report.json is a report"),
         (("fit.toml", "report.json"), only_fit),
         (("fit.toml",), only_fit),

@@ -129,7 +129,7 @@ def test_columns_of_an_edit_count_characters(tmp_path):
 
 
 def test_help_lists_the_rules_with_corrections():
-    listed = gpucheck("lint", "--help").stdout.partition("--fix corrects")[2].partition("\n\n")[0].partition(":")[2]
+    listed = gpucheck("lint", "--help").stdout.partition("--fix fixes")[2].partition("\n\n")[0].partition(":")[2]
     codes = {each.split()[0] for each in listed.split(",")}
     sources = {rule.code: inspect.getsource(sys.modules[rule.check.__module__]) for rule in load_rules()}
     assert codes == {code for code, text in sources.items() if "lint.edits import" in text or "import Edit" in text}

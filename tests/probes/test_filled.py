@@ -18,7 +18,7 @@ import gpucheck
 from gpucheck.core.engine.recorded import fact_types
 from gpucheck.core.probes import cuda, driver, gpus
 
-CORE = pathlib.Path(gpucheck.__file__).parent / "core"
+PACKAGE = pathlib.Path(gpucheck.__file__).parent
 DRIVER = (cuda, driver, gpus)
 # Fields that a single healthy GPU leaves at their defaults.
 SCENARIOS = (
@@ -75,7 +75,7 @@ def filled_in(value):
 def set_in_code():
     """The fields set by our code: keyword arguments of functions or classes, and attributes."""
     found = set()
-    for node in (node for file in CORE.rglob("*.py") for node in ast.walk(ast.parse(file.read_text()))):
+    for node in (node for file in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(file.read_text()))):
         if isinstance(node, ast.Call):
             callee = getattr(node.func, "attr", getattr(node.func, "id", None))
             found |= {(callee, keyword.arg) for keyword in node.keywords}
