@@ -162,7 +162,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         elif url.path == PODS:
             self.list(query)
         elif url.path in self.server.made:
-            self.tell(self.server.made[url.path])
+            self.respond(self.server.made[url.path])
         else:
             self.fail(404, "NotFound")
 
@@ -176,14 +176,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         rest = len(found) - start - size
         more = {"continue": str(start + size), "remainingItemCount": rest} if rest > 0 else {}
         meta = {"resourceVersion": "81400", **more}
-        self.tell({"kind": "PodList", "apiVersion": "v1", "metadata": meta, "items": found[start : start + size]})
+        self.respond({"kind": "PodList", "apiVersion": "v1", "metadata": meta, "items": found[start : start + size]})
 
     def fail(self, code, reason):
         message = f'pods is forbidden: User "system:serviceaccount:{NAMESPACE}:{ACCOUNT}" cannot list resource "pods"'
         body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "reason": reason, "code": code}
-        self.tell(body, code)
+        self.respond(body, code)
 
-    def tell(self, body, code=200, **headers):
+    def respond(self, body, code=200, **headers):
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(code)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():

@@ -26,7 +26,7 @@ ALIASES = {"help": "", "version": "--version", "doctor": "check"}  # names that 
 # The wording of click, which depends on its version and on the number of names, and of `did_you_mean`.
 ALMOST = 0.1  # difference between ratios of difflib, which are from 0 to 1
 _TIP = r"(?i)[ (;,.]*\b(?:did you mean (?:one of: )?|possible options: )([^?)]+)[?).;]* *(.*)$"
-EVERY_DAY = ("check", "explain", "setup", "env", "run", "lint")  # the order of --help
+COMMON = ("check", "explain", "setup", "env", "run", "lint")  # the order of --help
 ADVANCED = ("bench", "node", "snapshot", "compare", "fleet", "recipe", "rules", "config", "schema", "completion")
 
 
@@ -105,8 +105,8 @@ class Commands(Command, click.Group):
 def sections() -> dict[str, dict[str, str]]:
     """Return the sections of ``gpucheck --help``: command -> its purpose. Commands that are not listed above come last."""
     entries = registry.entries()
-    advanced = [*ADVANCED, *sorted(entries.keys() - {*EVERY_DAY, *ADVANCED})]
-    parts = {"Every day": EVERY_DAY, "Advanced": advanced}
+    advanced = [*ADVANCED, *sorted(entries.keys() - {*COMMON, *ADVANCED})]
+    parts = {"Every day": COMMON, "Advanced": advanced}
     return {title: {name: entries[name].purpose for name in part if name in entries} for title, part in parts.items()}
 
 

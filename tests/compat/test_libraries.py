@@ -50,7 +50,7 @@ def test_system_toolkit_is_searched_before_pip_packages() -> None:
 
 
 def test_ptxas_limits() -> None:
-    assert "12.3.103" in libraries.PTXAS_BAD
+    assert "12.3.103" in libraries.PTXAS_BROKEN
     assert not versions.at_least("11.7.99", libraries.PTXAS_MIN)
     assert libraries.tools_package("2.14.1") == "nvidia-cuda-nvcc-cu11"
     assert libraries.tools_package("2.21.0") == "nvidia-cuda-nvcc-cu12"

@@ -36,7 +36,7 @@ def _marked(test):
 @pytest.mark.slow
 @_marked
 def test_removed_names_are_missing_from_tensorflow():
-    names = [*removed.FUNCTIONS, *removed.SESSIONS, *removed.KERAS_GONE, *(f"tensorflow.{name}" for name in removed.MODULES)]
+    names = [*removed.FUNCTIONS, *removed.SESSIONS, *removed.KERAS_REMOVED, *(f"tensorflow.{name}" for name in removed.MODULES)]
     names += [f"keras.Model.{name}" for name in removed.MODEL_METHODS]
     assert printed_by(IN_TENSORFLOW, *names, "tensorflow.train.Checkpoint") == ["tensorflow.train.Checkpoint"]
 

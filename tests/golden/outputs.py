@@ -25,7 +25,7 @@ from gpucheck.core.engine import manual
 from gpucheck.core.engine.discovery import load_rows
 from gpucheck.core.engine.recorded import replay
 from gpucheck.core.model import Report, Status
-from gpucheck.core.repairs.prove import prove
+from gpucheck.core.repairs.verify import verify
 from gpucheck.core.system.shells import SHELLS
 
 HERE = pathlib.Path(__file__).parent
@@ -204,7 +204,7 @@ def repairs() -> dict[str, str]:
     for name in REPAIRED:
         given = recorded(name)
         variables = json.loads(given)["facts"]["environment"].get("variables", {})
-        assignments = prove(lambda changed, given=given: replay(given), variables).assignments
+        assignments = verify(lambda changed, given=given: replay(given), variables).assignments
         for shell, render in SHELLS.items():
             texts[f"env/{name}.{shell}"] = render(assignments, variables)
     return texts

@@ -37,16 +37,16 @@ class TestNoAnswer:
             (lambda handler: handler.fail(401, "Unauthorized"), "does not accept this pod's token (status 401)"),
             (lambda handler: handler.fail(404, "NotFound"), "it responded with status 404"),
             (lambda handler: handler.fail(503, "ServiceUnavailable"), "it responded with status 503"),
-            (lambda handler: handler.tell(b"<html>log in</html>"), "its response is not valid (JSONDecodeError)"),
-            (lambda handler: handler.tell(b"\xff\xfe"), "its response is not valid"),
-            (lambda handler: handler.tell(["not", "an", "object"]), "its response is not valid"),
-            (lambda handler: handler.tell({"items": [7]}), "its response is not valid"),
-            (lambda handler: handler.tell({"items": [{"metadata": {"name": 7}}]}), "`$[0].metadata.name`"),
+            (lambda handler: handler.respond(b"<html>log in</html>"), "its response is not valid (JSONDecodeError)"),
+            (lambda handler: handler.respond(b"\xff\xfe"), "its response is not valid"),
+            (lambda handler: handler.respond(["not", "an", "object"]), "its response is not valid"),
+            (lambda handler: handler.respond({"items": [7]}), "its response is not valid"),
+            (lambda handler: handler.respond({"items": [{"metadata": {"name": 7}}]}), "`$[0].metadata.name`"),
             (
-                lambda handler: handler.tell({"items": [{"metadata": {"name": "a", "labels": []}}]}),
+                lambda handler: handler.respond({"items": [{"metadata": {"name": "a", "labels": []}}]}),
                 "its response is not valid",
             ),
-            (lambda handler: handler.tell({"items": None}), "has no pod named 'train-0-x7f2k'"),
+            (lambda handler: handler.respond({"items": None}), "has no pod named 'train-0-x7f2k'"),
             (lambda handler: handler.wfile.write(b"SSH-2.0-OpenSSH\r\n"), "its response is not valid (BadStatusLine)"),
             (lambda handler: handler.connection.shutdown(socket.SHUT_RDWR), "could not be queried: "),
             (flood, "its response is too large"),
@@ -83,7 +83,7 @@ class TestNoAnswer:
         with http.server.HTTPServer(("127.0.0.1", 0), Elsewhere) as other:
             threading.Thread(target=other.serve_forever, daemon=True).start()
             address = f"http://127.0.0.1:{other.server_address[1]}/"
-            api_server.override = lambda handler: handler.tell({}, 302, Location=address)
+            api_server.override = lambda handler: handler.respond({}, 302, Location=address)
             assert "it responded with status 302" in ask_pods("train-0-x7f2k")
             other.shutdown()
         assert elsewhere == []

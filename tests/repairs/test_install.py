@@ -128,4 +128,4 @@ def test_job_specific_variables_are_not_saved():
         assignment("CUDA_CACHE_DISABLE"),
         assignment("XLA_FLAGS", "x", True, apply=False),
     )
-    assert install.lasting((*job, *WANTED)) == WANTED
+    assert install.persistent((*job, *WANTED)) == WANTED

@@ -3,7 +3,7 @@
 import pytest
 from fakes import assignment
 
-from gpucheck.core.repairs.prove import growth
+from gpucheck.core.repairs.verify import growth
 from gpucheck.core.system.shells import applied
 
 FLAG = "--xla_gpu_cuda_data_dir=/opt/cuda"

@@ -64,7 +64,7 @@ def test_each_event_is_reported_once_until_it_is_over():
     monitor = Monitor(reported.append, 1.0, 60.0)
     hot = Event("gpu-throttled", "hot")
     for events in ([hot], [hot], [], [hot]):
-        monitor.tell(events)
+        monitor.report(events)
     assert reported == [hot, hot]
 
 

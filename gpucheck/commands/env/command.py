@@ -47,7 +47,7 @@ def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None,
     Nothing is printed if no variable is needed. The variables are tested before they are printed: the quick checks run again
     with them. Exit codes: 0 these checks found no fault, 1 a fault, 3 no verdict; the reason is on standard error.
     """
-    from gpucheck.core.repairs.prove import growth, prove
+    from gpucheck.core.repairs.verify import growth, verify
     from gpucheck.core.system.shells import SHELLS
 
     limit.set(timeout)
@@ -55,15 +55,15 @@ def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None,
     if action == "uninstall":
         _uninstall(request, limit)
         return
-    proof = prove(lambda changed: _check(request, limit, changed), os.environ)
-    assignments = proof.assignments + (growth(os.environ) if apply_growth else ())
+    verified = verify(lambda changed: _check(request, limit, changed), os.environ)
+    assignments = verified.assignments + (growth(os.environ) if apply_growth else ())
     if action == "install":
-        _install(assignments, proof.report)
+        _install(assignments, verified.report)
     else:
-        show(SHELLS[shell](assignments, os.environ), proof.report.exit_code)
-    if proof.report.exit_code != ExitCode.HEALTHY:
-        _complain(proof.report, bool(assignments))
-    raise SystemExit(proof.report.exit_code)
+        show(SHELLS[shell](assignments, os.environ), verified.report.exit_code)
+    if verified.report.exit_code != ExitCode.HEALTHY:
+        _complain(verified.report, bool(assignments))
+    raise SystemExit(verified.report.exit_code)
 
 
 def _check(request: Request, limit: TimeLimit, changed: Mapping[str, str]) -> Report:
@@ -78,7 +78,7 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
 
     interpreter = report.fact(Interpreter)
     prefix, kind = (interpreter.prefix, interpreter.environment) if interpreter else ("an interpreter that did not respond", None)
-    wanted = install.lasting(assignments)
+    wanted = install.persistent(assignments)
     for assignment in assignments:
         if assignment not in wanted:
             _say(f"not saved, because it is specific to this job: {assignment.variable} ({assignment.reason})")

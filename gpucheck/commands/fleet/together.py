@@ -23,7 +23,7 @@ FEWEST = 3  # minimum workers to detect a slow one
 FIGURES = ("samples_per_second", "step_seconds", "first_step_seconds", "shards_verified", "replicas_equal", "loss_fell")
 SLOW = 2.0  # ratio to the median of the nodes' best links; other traffic also slows links
 SILENT = "no report"
-STILL = (SILENT, "stalled")
+UNRESPONSIVE = (SILENT, "stalled")
 DETAILS = "Additional GRPC error information"  # the text after it repeats the message
 LONGEST = 200  # characters of a reason
 TOO_FEW = "nothing was trained: two usable nodes are required"
@@ -92,7 +92,7 @@ def _causes(fleet: Fleet, result: FleetTraining) -> tuple[FleetCause, ...]:
     if skewed is not None:
         words = f"The workers of one job differ: {skewed.what} is {skewed.value} here and {skewed.usual} on the others."
         own.insert(0, _cause(SKEW, "environment", list(expand(skewed.nodes)), words))
-    silent = [fault for fault in result.faults if fault.how in STILL or fault.told_by != fault.node]
+    silent = [fault for fault in result.faults if fault.how in UNRESPONSIVE or fault.told_by != fault.node]
     if silent:
         words = f"{silent[0].worker} does not respond: {silent[0].reason}."
         own.insert(0, _cause(UNREACHABLE, "host", [fault.node for fault in silent], words))

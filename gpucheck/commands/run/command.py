@@ -148,13 +148,13 @@ def _check(
 
 def _repaired(request: Request, examine: Callable[..., Report], env: dict[str, str]) -> tuple[Report, dict[str, str]]:
     """Find and verify repairs with the quick checks, then run a deeper check in the repaired environment."""
-    from gpucheck.core.repairs.prove import prove
+    from gpucheck.core.repairs.verify import verify
     from gpucheck.core.system.shells import applied
 
     quick = msgspec.structs.replace(request, level=Level.QUICK, strategies=())
-    proof = prove(lambda changed: examine(quick, changed), env)
-    repaired = applied(proof.assignments, env)
-    return (proof.report if request == quick else examine(request, repaired)), repaired
+    verified = verify(lambda changed: examine(quick, changed), env)
+    repaired = applied(verified.assignments, env)
+    return (verified.report if request == quick else examine(request, repaired)), repaired
 
 
 def _locate(program: str) -> str:
@@ -178,12 +178,12 @@ def _with_cache_timeout(seconds: float, work: Callable[..., _Result], *args: Any
 def _cache_key(request: Request, repair: bool) -> str | None:
     from gpucheck.commands.run import pass_cache
     from gpucheck.core.host.local import LocalHost
-    from gpucheck.core.probes.limits import lasting, read
+    from gpucheck.core.probes.limits import comparable, read
 
     with LocalHost(request) as host:
         return _with_cache_timeout(
             FILE_SECONDS,
-            lambda: pass_cache.key(request, os.environ, _describe(host), f"repair {repair}", lasting(read(host))),
+            lambda: pass_cache.key(request, os.environ, _describe(host), f"repair {repair}", comparable(read(host))),
         )
 
 

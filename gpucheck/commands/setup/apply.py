@@ -35,7 +35,7 @@ MB = 10**6
 # Default size if unmeasured, by whether it is for the CPU, without CUDA libraries.
 ROOM_BYTES = {True: 3000 * MB, False: 9000 * MB}
 
-PROOF_SECONDS = 300.0
+VERIFY_SECONDS = 300.0
 LEAST_SECONDS = 20.0
 RESERVE_SECONDS = 5.0  # for the check's start and end
 # Because steps start in the root folder, `python -m gpucheck` would not find a checkout that is not installed.
@@ -51,14 +51,14 @@ class Refused(Exception):
         self.usage = usage
 
 
-class Proof(NamedTuple):
+class Verification(NamedTuple):
     """The result of gpucheck on the environment."""
 
     good: bool
     text: str
 
 
-def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: float) -> Proof:
+def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: float) -> Verification:
     """Create the best choice's environment and verify it.
 
     Args:
@@ -88,7 +88,7 @@ def apply(answer: Answer, folder: str, host: Host, screen: Screen, deadline: flo
             install(assignments, path, "venv")
         screen.say(f"[{len(steps) + 1}/{len(steps) + 1}] Checking it: gpucheck trains in it")
         inside = commands.environment_python(path, answer.machine.system)
-        return prove(choice, inside, dict(applied(assignments, host.env)), screen, deadline)
+        return verify(choice, inside, dict(applied(assignments, host.env)), screen, deadline)
     except BaseException:
         _remove(path, screen)
         raise
@@ -171,7 +171,7 @@ def _remove(path: str, screen: Screen) -> None:
             screen.say(f"gpucheck: {path} could not be removed")
 
 
-def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, deadline: float) -> Proof:
+def verify(choice: Choice, python: str, env: dict[str, str], screen: Screen, deadline: float) -> Verification:
     """Run gpucheck on the environment, including training.
 
     Args:
@@ -187,7 +187,7 @@ def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, dead
     left = deadline - time.monotonic()
     if left < LEAST_SECONDS:
         raise Failed("not enough time was left to verify the environment (--timeout); it was removed")
-    seconds = min(PROOF_SECONDS, left - RESERVE_SECONDS)
+    seconds = min(VERIFY_SECONDS, left - RESERVE_SECONDS)
     argv = [sys.executable, "-c", _START, os.path.dirname(PACKAGE), "--python", python]
     argv += ["--format", "json", "--timeout", f"{seconds:.0f}"]
     argv += [] if choice.backend == "tensorflow" else ["--backend", choice.backend]
@@ -197,7 +197,7 @@ def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, dead
     with running(argv, env) as process:
         process.late = not process.wait(deadline, _ticking(screen))
         text = process.out.text(LOG_BYTES)
-    return _proof(text, process)
+    return _verification(text, process)
 
 
 def _ticking(screen: Screen) -> Callable[[], bool]:
@@ -211,14 +211,14 @@ def _ticking(screen: Screen) -> Callable[[], bool]:
     return tick
 
 
-def _proof(text: str, process: Process) -> Proof:
+def _verification(text: str, process: Process) -> Verification:
     """Return the verdict of the report, with the trained jobs, or the problems."""
     try:
         report = msgspec.json.decode(text, type=Report)
     except INVALID_JSON:
-        return Proof(False, f"gpucheck {process.how()} without a report")
+        return Verification(False, f"gpucheck {process.how()} without a report")
     if process.returncode == 0 and report.verdict in (Verdict.PASS, Verdict.WARN):
         passed = (run for run in report.training if run.status == "passed")
-        return Proof(True, "; ".join(f"{run.strategy} trained on {', '.join(run.devices)}" for run in passed))
+        return Verification(True, "; ".join(f"{run.strategy} trained on {', '.join(run.devices)}" for run in passed))
     roots = (f"{finding.code}: {finding.summary}" for finding in report.findings if finding.explained_by is None)
-    return Proof(False, "; ".join([*roots, *report.unknown_because]) or f"gpucheck {process.how()}")
+    return Verification(False, "; ".join([*roots, *report.unknown_because]) or f"gpucheck {process.how()}")

@@ -270,14 +270,14 @@ _READERS = {
     "refused": _refused,
     "nothing": _ignore,
 }
-Take = Callable[[re.Match[str], str, Draft], None]
+Parser = Callable[[re.Match[str], str, Draft], None]
 
 
 @functools.cache
-def _words() -> tuple[tuple[re.Pattern[str], Take], ...]:
+def _words() -> tuple[tuple[re.Pattern[str], Parser], ...]:
     """Return the pattern of each word, with the function that reads it."""
 
-    def setter(values: Mapping[str, object]) -> Take:
+    def setter(values: Mapping[str, object]) -> Parser:
         return lambda match, text, draft: _set(values, text, draft)
 
     return (

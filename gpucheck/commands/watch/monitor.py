@@ -131,7 +131,7 @@ class Monitor:
                 self._summed.set()
                 return
             self._why_unused(host)
-            self.tell([*self._gpu_events(sampled[-SAMPLES_JUDGED:]), *judge.memory(*limits.main_memory(host))])
+            self.report([*self._gpu_events(sampled[-SAMPLES_JUDGED:]), *judge.memory(*limits.main_memory(host))])
 
     def _gpu_events(self, sampled: list[Sampled]) -> Iterator[Event]:
         silent = bool(sampled) and time.monotonic() - sampled[-1].seconds > self._stall / 2
@@ -150,7 +150,7 @@ class Monitor:
             self.not_used = event
             self._say(event)
 
-    def tell(self, events: list[Event]) -> None:
+    def report(self, events: list[Event]) -> None:
         """Report each event once, and again only if it ends and returns."""
         codes = {event.code for event in events}
         for event in events:

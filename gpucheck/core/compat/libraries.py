@@ -68,7 +68,7 @@ LIBDEVICE_SEARCH = (*(f"{folder}/nvvm/libdevice/libdevice.10.bc" for folder in _
 TOOLS_FOLDER = "nvidia/cuda_nvcc"  # of nvidia-cuda-nvcc-cu11 and -cu12: bin/ptxas, nvvm/libdevice
 
 # XLA ignores any ptxas below the minimum, and these.
-PTXAS_BAD = ("12.3.103",)
+PTXAS_BROKEN = ("12.3.103",)
 PTXAS_MIN = "11.8.0"
 
 

@@ -59,8 +59,8 @@ JAX = {name: instead for name, (instead, _) in _ROWS.items() if name.startswith(
 
 # Names of Keras 2, and where they are in Keras 3.
 KERAS = {name: instead for name, (instead, _) in _ROWS.items() if name.startswith("keras.")}
-KERAS_GONE = {name: new for name, new in KERAS.items() if _ROWS[name][1] != "kept"}
-KERAS_2 = tuple(name for name in KERAS_GONE if _ROWS[name][1])  # those that also its later releases had
+KERAS_REMOVED = {name: new for name, new in KERAS.items() if _ROWS[name][1] != "kept"}
+KERAS_2 = tuple(name for name in KERAS_REMOVED if _ROWS[name][1])  # those that also its later releases had
 TF_KERAS = tuple(name for name in KERAS_2 if _ROWS[name][1] == "tf.keras")  # tf.keras still has them
 _OPTIMIZERS = re.compile(r"Adam|AdamW|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl|Lion|LossScaleOptimizer")
 # Methods of models and optimizers that Keras removed.

@@ -59,7 +59,7 @@ def unsearched(
 
 
 def _accepted(version: str | None) -> bool:
-    return version is None or (version not in libraries.PTXAS_BAD and versions.at_least(version, libraries.PTXAS_MIN))
+    return version is None or (version not in libraries.PTXAS_BROKEN and versions.at_least(version, libraries.PTXAS_MIN))
 
 
 def _data_folder(host: Host) -> str:

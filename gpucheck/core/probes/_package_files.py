@@ -70,15 +70,15 @@ def damaged(host: Host, packages: Iterable[Installed]) -> tuple[DamagedFile, ...
     recorded = [entry for package in packages for entry in _recorded(host, package)]
     sizes = host.sizes([entry.path for entry in recorded])
     found: list[DamagedFile] = []
-    sound: list[_Recorded] = []
+    intact: list[_Recorded] = []
     for entry, size in zip(recorded, sizes, strict=True):
         problem = _problem(host, entry, size)
         if problem is not None:
             found.append(_damaged(entry, problem, size))
         elif size == entry.size_bytes:
-            sound.append(entry)
+            intact.append(entry)
     if host.request.level >= Level.FULL:
-        found += [_damaged(entry, "changed", entry.size_bytes) for entry in _changed(host, sound)]
+        found += [_damaged(entry, "changed", entry.size_bytes) for entry in _changed(host, intact)]
     return tuple(found)
 
 

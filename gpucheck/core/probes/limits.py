@@ -85,7 +85,7 @@ def read(host: Host) -> Limits:
     )
 
 
-def lasting(limits: Limits) -> str:
+def comparable(limits: Limits) -> str:
     """Return the limits as text for comparison, without the values that other processes change."""
     fields = {name: getattr(limits, name) for name in limits.__struct_fields__ if name not in _PASSING}
     return repr(sorted(fields.items()))

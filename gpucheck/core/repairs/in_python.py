@@ -30,10 +30,10 @@ def _first(finding: Diagnosis, fix: Fix) -> str:
         return f"{fix.text}:\n    gpucheck.require(gpus=0)"
     if fix.command is None:
         return f"{fix.text}."
-    return f"{fix.text}, {_where(fix, finding.assignments)}:\n    {fix.command}"
+    return f"{fix.text}, {_place(fix, finding.assignments)}:\n    {fix.command}"
 
 
-def _where(fix: Fix, assignments: tuple[Assignment, ...]) -> str:
+def _place(fix: Fix, assignments: tuple[Assignment, ...]) -> str:
     late = any(assignment.variable in _AT_START for assignment in assignments) or "export " in (fix.command or "")
     return "in a shell, before Python starts" if late else "in a shell"
 

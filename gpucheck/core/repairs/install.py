@@ -14,7 +14,7 @@ from gpucheck.core.system.write import replace
 BEGIN, END = "# >>> gpucheck env >>>", "# <<< gpucheck env <<<"
 FILE = "gpucheck-env.sh"
 # The variables that belong to an environment. Which GPUs a job may use belongs to the job, and is never saved.
-LASTING = ("LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_CACHE_PATH", "TF_FORCE_GPU_ALLOW_GROWTH")
+PERSISTENT = ("LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_CACHE_PATH", "TF_FORCE_GPU_ALLOW_GROWTH")
 _BLOCK = re.compile(rf"^[ \t]*{re.escape(BEGIN)}\n.*?^[ \t]*{re.escape(END)}\n", re.MULTILINE | re.DOTALL)
 _DEACTIVATE = re.compile(r"^deactivate *\(\) *\{[ \t]*\n", re.MULTILINE)
 
@@ -23,12 +23,12 @@ class NoEnvironment(Exception):
     """An environment without an activation script to change; the message says why in one line."""
 
 
-def lasting(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
+def persistent(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
     """Return the assignments that belong to the environment rather than to one shell or job."""
     return tuple(
         assignment
         for assignment in assignments
-        if assignment.apply and assignment.operation is not Operation.UNSET and assignment.variable in LASTING
+        if assignment.apply and assignment.operation is not Operation.UNSET and assignment.variable in PERSISTENT
     )
 
 

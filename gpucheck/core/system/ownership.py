@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 
-_NOBODY = 65534
+_OVERFLOW_UID = 65534
 _ALL_IDS = 2**32 - 1
 LINKS = 40  # maximum to follow, as on Linux
 
@@ -72,7 +72,7 @@ def why_not_as_root(program: str) -> str | None:
 
 def _why_untrusted_program(status: os.stat_result, name: str) -> str | None:
     """Like ``_why``, for programs that root executes: groups of administrators may write to system folders."""
-    if status.st_uid != 0 and not (status.st_uid == _NOBODY and _maps_only_some_users()):
+    if status.st_uid != 0 and not (status.st_uid == _OVERFLOW_UID and _maps_only_some_users()):
         return f"{name} belongs to user {status.st_uid}"
     return f"{name} can be written by every user" if status.st_mode & stat.S_IWOTH else None
 

@@ -47,10 +47,10 @@ from gpucheck.core.model import Fix
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import newer
 
-GONE = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_GONE | removed.FUNCTIONS
+REMOVED = {f"tensorflow.{name}": new for name, new in removed.MODULES.items()} | removed.KERAS_REMOVED | removed.FUNCTIONS
 SINCE_KERAS_3 = (*removed.KERAS_2, "tensorflow.estimator")  # removed in TensorFlow 2.16
 TF_KERAS_USED = re.compile(r"\w\.keras\b|\bfrom tensorflow[\w.]* import (?:\([^)]*|[^#\n]*)\bkeras\b")
-WORDS = frozenset(name.rpartition(".")[2] for name in ("reset_states", *GONE, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS))
+WORDS = frozenset(name.rpartition(".")[2] for name in ("reset_states", *REMOVED, *removed.MODEL_METHODS, *removed.FIT_ARGUMENTS))
 _TENSORFLOW_1 = Fix(
     text="Run the program with TensorFlow 1.15, the last with tf.contrib; for a GPU up to Turing, add cudatoolkit=10.0 cudnn=7",
     command="conda create -y -n tensorflow1 python=3.7 && conda run -n tensorflow1 python -m pip install"
@@ -95,7 +95,7 @@ def _names(script: Script) -> Iterator[Finding]:
     keras_3, assigned = script.uses_keras_3, set(assigned_names(script))
     only_keras = not TF_KERAS_USED.search(script.written)
     imported = [(event, found) for event in script.imports if (found := _imported(event, keras_3=keras_3))]
-    yield from (_gone(event.node, found) for event, found in imported if not expected_to_fail(event.place, *CAUGHT))
+    yield from (_report(event.node, found) for event, found in imported if not expected_to_fail(event.place, *CAUGHT))
     used, seen = tuple(found for _, found in imported), set[str]()
     for read in script.reads:
         found = _removed(read.value.path, keras_3=keras_3) if isinstance(read.value, Name) else None
@@ -104,7 +104,7 @@ def _names(script: Script) -> Iterator[Finding]:
         new = not found.startswith(used) and (_is_written(read.node, found) or found not in seen)
         if new and fails(found, read.place, assigned):
             seen.add(found)
-            yield _gone(read.node, found)
+            yield _report(read.node, found)
 
 
 def _is_written(node: ast.AST, name: str) -> bool:
@@ -130,13 +130,13 @@ def _removed(name: str, *, keras_3: bool) -> str | None:
     """Return the longest beginning of a canonical name that was removed."""
     parts = name.split(".")
     beginnings = (".".join(parts[:count]) for count in range(len(parts), 1, -1))
-    return next((found for found in beginnings if found in GONE and (keras_3 or found not in SINCE_KERAS_3)), None)
+    return next((found for found in beginnings if found in REMOVED and (keras_3 or found not in SINCE_KERAS_3)), None)
 
 
-def _gone(node: ast.AST, name: str) -> Finding:
+def _report(node: ast.AST, name: str) -> Finding:
     since = "TensorFlow 2.16" if name in SINCE_KERAS_3 else "TensorFlow 2"
     by = "Keras 3" if name.startswith("keras") else since
-    return at(node, f"{name.replace('tensorflow', 'tf', 1)} was removed in {by}.", f"Use {GONE[name]}.")
+    return at(node, f"{name.replace('tensorflow', 'tf', 1)} was removed in {by}.", f"Use {REMOVED[name]}.")
 
 
 def _arguments(call: Call) -> Iterator[Finding]:

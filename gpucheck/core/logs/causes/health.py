@@ -16,7 +16,7 @@ _NVML_LOST = ("8", "10", "11", "15", "16")  # power cables, timeout, interrupts,
 _NVML_NOT_FOUND = "28"
 _NVML_UNKNOWN = "999"  # for a GPU's handle, not for one query: also means "lost"
 # The actions that lines without an Xid require; nvidia-smi -q prints the recovery action.
-_ASKS = (
+_ACTIONS = (
     (r"(?i)recovery action *: *(?:\w+ )?reboot", Action.REBOOT),
     (r"(?i)recovery action *: *drain p2p", Action.DRAIN),
     (r"(?i)recovery action *:|requires? (?:a )?reset|reset required|needs to be reset|\bGSP\b|rpcRecvPoll", Action.RESET_GPU),
@@ -39,7 +39,7 @@ def gpu_lost(events: Events) -> Cause | None:
     if not events.nvml_refusals(_NVML_NOT_FOUND):
         named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
     if not named:
-        return _asked_for(events) or _unknown(events)
+        return _requested(events) or _unknown(events)
     action, lines = required_action(events.log.events, reports) if reports else (_action(named), [])
     named = in_order(*named, *lines)
     devices = _addresses(named)
@@ -57,11 +57,11 @@ def gpu_lost(events: Events) -> Cause | None:
 def _action(lines: list[Event]) -> Action:
     """Return the action that lines without an Xid require."""
     return Action.strongest(
-        next((action for pattern, action in _ASKS if re.search(pattern, event.text)), Action.POWER_CYCLE) for event in lines
+        next((action for pattern, action in _ACTIONS if re.search(pattern, event.text)), Action.POWER_CYCLE) for event in lines
     )
 
 
-def _asked_for(events: Events) -> Cause | None:
+def _requested(events: Events) -> Cause | None:
     """Detect an action that the driver requests, if no message gives the reason."""
     messages = [event for fault in ("memory", "nvlink", "start") for event, _ in reported(events.log.events, fault)]
     explained = set(_addresses(messages))

@@ -63,7 +63,7 @@ def _package(event: Event) -> str:
 
 
 def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]) -> str:
-    if package == "tensorflow-gpu" and _given_up(fields.get("version", ""), fields.get("available", "")):
+    if package == "tensorflow-gpu" and _discontinued(fields.get("version", ""), fields.get("available", "")):
         return "tensorflow-gpu-package-removed"
     if event.kind == "pip-wheel-unsupported" and not event.fields:  # for an unnamed wheel
         return "platform-unsupported"
@@ -83,7 +83,7 @@ def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]
     return "python-unsupported"
 
 
-def _given_up(asked: str, available: str) -> bool:
+def _discontinued(asked: str, available: str) -> bool:
     """Whether the release was never built: tensorflow-gpu ended with 2.11; for older ones this Python is too new."""
     version = re.sub(r"^[^\d]+", "", asked) or available.partition(" to ")[0]
     return not re.search(r"\d", version) or versions.at_least(version, f"{_LAST_GPU_PACKAGE}.99")

@@ -33,7 +33,7 @@ def input_pipeline_bound(events: Events) -> Cause | None:
     for event in events.of("shuffle-buffer-filling", "training-progress"):
         if event.kind == "training-progress":
             fills.append([])
-        elif fills and fills[-1] and _goes_on(fills[-1][-1], event):
+        elif fills and fills[-1] and _continues(fills[-1][-1], event):
             fills[-1].append(event)
         else:
             fills.append([event])
@@ -54,7 +54,7 @@ def input_pipeline_bound(events: Events) -> Cause | None:
     return Cause(f"Training waits {when} while {buffer} is {state}.", [lines[0], lines[-1]])
 
 
-def _goes_on(before: Event, event: Event) -> bool:
+def _continues(before: Event, event: Event) -> bool:
     return before.fields["size"] == event.fields["size"] and int(before.fields["filled"]) < int(event.fields["filled"])
 
 

@@ -28,7 +28,7 @@ _SUPPOSED = re.compile(
     r"|如果|若出现|可能(?:会|报|出现)|避免|例如|比如|ないこと|場合|もし|만약|경우|(?<!\w)если\b"
     r"|\b(?:si (?:vous|ves|obtienes|recibe|aparece)|falls|neu gap|nếu)\b"
 )
-_SAID = re.compile(r"(?:Error|ERROR|Warning|WARNING|Exception): ")  # a program's message follows, which may include advice
+_MESSAGE_START = re.compile(r"(?:Error|ERROR|Warning|WARNING|Exception): ")  # a program's message follows, maybe with advice
 _FAILURE = re.compile(
     r"(?i)\b(?:errors?|fail\w*|out of memory|oom|not found|cannot|can't|could not|couldn't|unable|unknown|mismatch\w*"
     r"|insufficient|no kernel|lost|missing|denied|killed|unsupported|invalid|xid|already in use)\b|[a-z]Error[A-Z]"
@@ -79,7 +79,7 @@ def is_only_mentioned(line: str) -> bool:
         return True
     if raw.clean(line).headed or _SESSION.match(line):
         return False
-    if _SUPPOSED.search(_SAID.split(_until_failure(line), maxsplit=1)[0]):
+    if _SUPPOSED.search(_MESSAGE_START.split(_until_failure(line), maxsplit=1)[0]):
         return True
     return _holds_string(line) and not _REPRESENTED.search(_STRING.sub(_NOTHING, line))
 

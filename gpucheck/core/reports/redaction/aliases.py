@@ -249,7 +249,7 @@ class Aliases:
             position = text.find(self._home, start)
             while start <= position < end:
                 behind = position + len(self._home)
-                if judges.stands_alone(text, position, behind):
+                if judges.is_separate_word(text, position, behind):
                     yield position, behind, "~"
                 position = text.find(self._home, behind)
 

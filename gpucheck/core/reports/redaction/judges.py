@@ -70,7 +70,7 @@ def is_login(match: "re.Match[str]") -> bool:
     return bool(match["behind"]) or bool(SSH.search(match.string, max(match.start() - 100, 0), match.start()))
 
 
-def stands_alone(text: str, start: int, end: int) -> bool:
+def is_separate_word(text: str, start: int, end: int) -> bool:
     """Whether a matched folder is not part of another name."""
     before = text[max(start - 2, 0) : start]
     behind = text[end : end + 2]

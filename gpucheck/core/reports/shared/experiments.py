@@ -31,8 +31,8 @@ UNITS: dict[str, Callable[[float], str]] = {
 }
 
 KINDS = ("limits", "change", "leave", "fine")  # in the order of the report
-MUCH = 1.2  # speedup that justifies a change
-NEARLY = 0.9  # share of the fastest rate: of remedies that differ less, the simplest is recommended
+SPEEDUP_MIN = 1.2  # speedup that justifies a change
+NEARLY_FASTEST = 0.9  # share of the fastest rate: of remedies that differ less, the simplest is recommended
 REMEDIES = {
     "prefetch": ".prefetch(tf.data.AUTOTUNE)",
     "parallel_map": ".map(..., num_parallel_calls=tf.data.AUTOTUNE) and .prefetch(tf.data.AUTOTUNE)",
@@ -141,8 +141,8 @@ def _input(experiment: Experiment) -> Iterator[Sentence]:
         yield Sentence("limits", f"{waits}.") if share >= INPUT_WAIT_SHARE_HIGH else Sentence("fine", waits)
     plain = figures.get("jpeg_plain_samples_per_second")
     rates = {name: figures.get(f"jpeg_{name}_samples_per_second") or 0.0 for name in REMEDIES}
-    best = next(name for name, rate in rates.items() if rate >= NEARLY * max(rates.values()))
-    if plain and rates[best] >= MUCH * plain:
+    best = next(name for name, rate in rates.items() if rate >= NEARLY_FASTEST * max(rates.values()))
+    if plain and rates[best] >= SPEEDUP_MIN * plain:
         times = f"{rates[best] / plain:.1f} times as fast ({significant(rates[best])} samples/s, not {significant(plain)})"
         yield Sentence("change", f"Where images are read from files, {REMEDIES[best]} made training {times}.")
 
@@ -150,7 +150,7 @@ def _input(experiment: Experiment) -> Iterator[Sentence]:
 def _precision(experiment: Experiment) -> Iterator[Sentence]:
     speeds = {name: experiment.figures.get(f"{name}_training_speedup") or 0.0 for name in ("mixed_float16", "mixed_bfloat16")}
     best = max(speeds, key=lambda name: speeds[name])
-    if speeds[best] >= MUCH:
+    if speeds[best] >= SPEEDUP_MIN:
         yield Sentence(
             "change", f"{best} trained {speeds[best]:.1f} times as fast as float32: keras.config.set_dtype_policy({best!r})."
         )
@@ -163,7 +163,7 @@ def _xla(experiment: Experiment) -> Iterator[Sentence]:
     plain, compiled = (experiment.figures.get(name) for name in ("step_seconds", "xla_step_seconds"))
     if plain is None or compiled is None:
         return
-    if plain >= MUCH * compiled > 0:
+    if plain >= SPEEDUP_MIN * compiled > 0:
         pays = experiment.figures.get("break_even_steps")
         since = f"; it pays off from step {pays:,.0f} on" if pays else ""
         yield Sentence("change", f"XLA (jit_compile=True) made a step {plain / compiled:.1f} times as fast{since}.")

@@ -74,11 +74,11 @@ def singles(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[TrainingRun
 
     If possible, only jobs that did not train at the same time as others, which lowers their rates.
     """
-    replicas = [single for single in runs if _like_a_replica(single, run)]
+    replicas = [single for single in runs if _is_comparable(single, run)]
     return [single for single in replicas if not single.trained_with] or replicas
 
 
-def _like_a_replica(single: TrainingRun, run: TrainingRun) -> bool:
+def _is_comparable(single: TrainingRun, run: TrainingRun) -> bool:
     return (
         (single.strategy, single.replicas, single.status) == ("one_device", 1, "passed")
         and set(single.devices) <= set(run.devices)

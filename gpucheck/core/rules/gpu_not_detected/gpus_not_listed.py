@@ -36,7 +36,7 @@ from gpucheck.core.repairs.context import Context
 
 _REASONS = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
 
-_ASK = {
+_QUERIES = {
     "tensorflow": "TF_CPP_MAX_VLOG_LEVEL=1 {python} -c \"import tensorflow as tf; tf.config.list_physical_devices('GPU')\" 2>&1"
     " | grep -iE 'could not load|dlerror|ignoring visible'",
     "jax": "JAX_PLATFORMS=cuda {python} -c 'import jax; print(jax.devices())'",
@@ -128,4 +128,4 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
         if backend in keras_tables.OTHERS
         else "Let TensorFlow print which library it fails to load"
     )
-    yield Fix.look(text, _ASK[backend].format(python=context.python))
+    yield Fix.look(text, _QUERIES[backend].format(python=context.python))

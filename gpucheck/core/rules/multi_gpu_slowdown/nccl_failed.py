@@ -87,7 +87,7 @@ def repairs(
     elif way == "infiniband":
         yield from _infiniband(peer)
     elif way:
-        yield from _WAYS[way](context)
+        yield from _REPAIRS[way](context)
     else:
         yield from _unknown(context, lines or exchange)
     if not exchange and way in ("", "shared memory", "peers"):
@@ -191,7 +191,7 @@ _EFA = (
     Fix(text="Until then, let NCCL use the slower network", command="export NCCL_NET=Socket"),
     Fix.look("Check whether libfabric finds the adapter", "fi_info -p efa"),
 )
-_WAYS: dict[str, Callable[[Context], Fixes]] = {
+_REPAIRS: dict[str, Callable[[Context], Fixes]] = {
     "gpudirect": lambda _: iter(_DIRECT),
     "namespace": lambda _: iter([_ONE_NAMESPACE]),
     "locked memory": lambda _: iter(_LOCKED),

@@ -39,17 +39,19 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import other_interface
 from gpucheck.core.rules.multi_worker._address import Address, address_in
 
-GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
+CONNECTION_LOST = (
+    r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
+)
 # See WorkerFault.how. Another program at a worker's address comes first, because it alone keeps the cluster from forming.
 SILENT = ("other program", "no answer", "not connected", "stalled", "missing", "lost")
 _ALL_PORTS = Fix(text="Allow all TCP ports between the machines of the job: NCCL chooses new ones at each start")
 _OF_NCCL = r"NCCL|socketStartConnect"
-_STILL = (
+_STALLED = (
     Fix(text="Check that worker's last output, and its processes: one that waits for a disk or a GPU has state D"),
     Fix.look("If the workers train on GPUs, make NCCL print what it waits for", "export NCCL_DEBUG=INFO"),
 )
 # Patterns of lines about the other worker, the most specific first.
-_SAYS = {
+_PATTERNS = {
     "port taken": r"(?i)address already in use|could not start grpc server",
     "ssh": r"\bssh: connect to host",
     "Open MPI": r"unable to complete a TCP connection",
@@ -69,7 +71,7 @@ def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, 
     faulty = _faulty_run(outcomes, context)
     if faulty is not None:
         return faulty
-    failed = outcomes.failed_run(GONE, lambda run: run.strategy == "multi_worker_mirrored")
+    failed = outcomes.failed_run(CONNECTION_LOST, lambda run: run.strategy == "multi_worker_mirrored")
     if failed is not None:
         return _failed(failed, context)
     cause = log_causes.cause("worker-unreachable")
@@ -147,7 +149,7 @@ def _how(fault: WorkerFault) -> str:
 
 def _address_mismatch(stage: str | None, reason: str | None) -> bool:
     """Whether all workers connected to the leader, but one was then unreachable at its own address."""
-    return stage == "meet" and re.search(GONE, reason or "") is not None
+    return stage == "meet" and re.search(CONNECTION_LOST, reason or "") is not None
 
 
 def repairs(
@@ -165,7 +167,7 @@ def repairs(
         asked: the value of NCCL_SOCKET_IFNAME.
     """
     at = address_in(address, text)
-    how = how or next((how for how, pattern in _SAYS.items() if re.search(pattern, text)), "")
+    how = how or next((how for how, pattern in _PATTERNS.items() if re.search(pattern, text)), "")
     if re.search(_OF_NCCL, text):
         fixes = [*other_interface(interface, asked, at.host), _ALL_PORTS]
         network = own.rpartition(".")[0]
@@ -173,13 +175,13 @@ def repairs(
         yield from reversed(fixes) if shared else fixes
     elif how in ("other program", "no answer"):
         yield at.listening("its machine")
-        yield from (at.start(),) if how == "other program" else _STILL
+        yield from (at.start(),) if how == "other program" else _STALLED
     elif how == "not connected":
         yield Fix(text="Give every worker the same cluster in TF_CONFIG, with the same addresses in the same order")
         yield Fix(text="Every worker must reach every other: on the reported one, test this one's address with nc -zv HOST PORT")
         yield at.start()
-    elif how in _WAYS:
-        yield from _WAYS[how](context, at)
+    elif how in _REPAIRS:
+        yield from _REPAIRS[how](context, at)
     else:
         yield from (at.open(), at.start(), at.test(context)) if at.port else (at.test(context), at.open(), at.start())
         yield from _platform(context)
@@ -241,8 +243,8 @@ _MPI = Fix(
     text="Select the network that the machines share, instead of eth0: mpirun --mca oob_tcp_if_include eth0"
     " --mca btl_tcp_if_include eth0"
 )
-_WAYS: dict[str, Callable[[Context, Address], Fixes]] = {
-    "stalled": lambda context, at: iter(_STILL),
+_REPAIRS: dict[str, Callable[[Context, Address], Fixes]] = {
+    "stalled": lambda context, at: iter(_STALLED),
     "missing": _missing,
     "ssh": lambda context, at: iter((_SSH, at.test(context))),
     "Open MPI": lambda context, at: iter((_MPI, *_platform(context))),

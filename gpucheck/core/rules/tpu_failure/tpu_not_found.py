@@ -45,7 +45,7 @@ def check(request: Request | None, state: TpuState, context: Context) -> Finding
     """Report a TPU that is announced or requested but has neither a chip nor a device node, or a chip without its node."""
     tpu = state.tpu
     if not tpu.expected and request is not None and "tpu" in request.strategies:
-        return _asked_for(request, tpu, context)
+        return _requested(request, tpu, context)
     if not tpu.expected or tpu.nodes or state.connected or state.remote:
         return None
     if tpu.generations:
@@ -63,7 +63,7 @@ def check(request: Request | None, state: TpuState, context: Context) -> Finding
     )
 
 
-def _asked_for(request: Request, tpu: Tpu, context: Context) -> Finding:
+def _requested(request: Request, tpu: Tpu, context: Context) -> Finding:
     """Report that nothing on this machine announces the requested TPU."""
     return Finding(
         summary="No TPU found: --strategy tpu requests one, but this machine has no chip on the PCI bus, no device node and no"

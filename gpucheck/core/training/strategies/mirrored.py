@@ -35,7 +35,7 @@ def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
         devices: logical names.
         cross_device: None, "hierarchical_copy" or "reduction_to_one": how to sum gradients instead, without NCCL.
     """
-    ways = {
+    reductions = {
         "hierarchical_copy": tf.distribute.HierarchicalCopyAllReduce,
         "reduction_to_one": tf.distribute.ReductionToOneDevice,
     }
@@ -45,7 +45,7 @@ def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
         # on other devices, would fail with "joining a group with size 8, but that group has size 2".
         _collective_key_base = 10_000 * next(_groups)
 
-    return Mirrored(["/" + device for device in devices], cross_device_ops=ways[cross_device]() if cross_device else None)
+    return Mirrored(["/" + device for device in devices], cross_device_ops=reductions[cross_device]() if cross_device else None)
 
 
 STRATEGY = Strategy(level=0, jobs=jobs, build=build, position=1)

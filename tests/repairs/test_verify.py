@@ -7,7 +7,7 @@ import stat
 from one_rule import changed
 
 from gpucheck.core.engine.recorded import replay
-from gpucheck.core.repairs.prove import ROUNDS_MAX, prove
+from gpucheck.core.repairs.verify import ROUNDS_MAX, verify
 
 REFUSED = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}
 HIDDEN = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
@@ -40,19 +40,19 @@ def machine(seen):
 
 def test_healthy_machine_is_checked_once():
     seen = []
-    proof = prove(machine(seen), {"A": "1"})
-    assert (proof.assignments, seen) == ((), [{"A": "1"}])
+    verified = verify(machine(seen), {"A": "1"})
+    assert (verified.assignments, seen) == ((), [{"A": "1"}])
 
 
 def test_each_fault_is_repaired_and_checked_again():
     seen, env = [], {"CUDA_DEVICE_ORDER": "FOO", "CUDA_VISIBLE_DEVICES": "-1"}
-    proof = prove(machine(seen), env)
-    assert [(one.variable, one.value) for one in proof.assignments] == [
+    verified = verify(machine(seen), env)
+    assert [(one.variable, one.value) for one in verified.assignments] == [
         ("CUDA_DEVICE_ORDER", "PCI_BUS_ID"),
         ("CUDA_VISIBLE_DEVICES", ""),
     ]
     assert seen[-1] == {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-    assert proof.report.facts["cuda"].status == "ok"
+    assert verified.report.facts["cuda"].status == "ok"
     assert env["CUDA_DEVICE_ORDER"] == "FOO"
 
 
@@ -64,14 +64,14 @@ def test_repairing_stops_when_a_variable_does_not_help():
         seen.append(dict(env))
         return report(changed({"environment.variables": {"CUDA_VISIBLE_DEVICES": "-1"}, "cuda": HIDDEN}, quick=True))
 
-    proof = prove(check, {"CUDA_VISIBLE_DEVICES": "-1"})
-    assert [one.variable for one in proof.assignments] == ["CUDA_VISIBLE_DEVICES"]
+    verified = verify(check, {"CUDA_VISIBLE_DEVICES": "-1"})
+    assert [one.variable for one in verified.assignments] == ["CUDA_VISIBLE_DEVICES"]
     assert len(seen) <= ROUNDS_MAX + 1
 
 
 def test_new_kernel_cache_is_private_to_the_user(tmp_path):
     folder = tmp_path / "cuda-cache"
-    proof = prove(machine([]), {"cache": str(folder)})
-    assert [(one.variable, one.value) for one in proof.assignments] == [("CUDA_CACHE_PATH", str(folder))]
+    verified = verify(machine([]), {"cache": str(folder)})
+    assert [(one.variable, one.value) for one in verified.assignments] == [("CUDA_CACHE_PATH", str(folder))]
     status = os.stat(folder)
     assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o700, os.geteuid())

@@ -11,14 +11,14 @@ from gpucheck.core.system.shells import applied
 ROUNDS_MAX = 3  # one fault can mask the next: a variable that stops CUDA from starting masks one that hides the GPUs
 
 
-class Proof(NamedTuple):
+class Verified(NamedTuple):
     """The assignments, and the report of the check with all of them applied."""
 
     assignments: tuple[Assignment, ...]
     report: Report
 
 
-def prove(check: Callable[[Mapping[str, str]], Report], env: Mapping[str, str]) -> Proof:
+def verify(check: Callable[[Mapping[str, str]], Report], env: Mapping[str, str]) -> Verified:
     """Repair an environment until no finding is left that an environment variable can fix.
 
     Args:
@@ -38,9 +38,9 @@ def prove(check: Callable[[Mapping[str, str]], Report], env: Mapping[str, str]) 
                 new.setdefault(key, assignment)
         assignments |= new
         if not any(assignment.apply for assignment in new.values()):
-            return Proof(tuple(assignments.values()), report)
+            return Verified(tuple(assignments.values()), report)
         _prepare(new.values())
-    return Proof(tuple(assignments.values()), check(applied(assignments.values(), env)))
+    return Verified(tuple(assignments.values()), check(applied(assignments.values(), env)))
 
 
 def growth(env: Mapping[str, str]) -> tuple[Assignment, ...]:
