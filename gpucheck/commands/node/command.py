@@ -62,7 +62,7 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     show_default=True,
     is_eager=True,
     callback=set_limit,
-    help="Time limit for the whole run. If the driver has less than 4 s to respond, no response is not a fault.",
+    help="Time limit for the whole run. With less than 7 s, a driver that does not respond gives no verdict.",
 )
 @report_options(NODE_STYLES)
 @click.option(
