@@ -107,7 +107,7 @@ ROWS = (
     # -- limits and memory --
     always(
         "cpu-quota-too-low",
-        "The program requests {asked} workers to load data, but this container or job may use {suggested} CPUs.",
+        "The program requests {asked} workers to load data, but this container or job is limited to {suggested} CPUs.",
         Match("cpu-workers-excessive"),
     ),
     Row(

@@ -29,7 +29,7 @@ def _shape(literals: str, regex: str, flags: int = re.IGNORECASE) -> Shape:
 # Documented for instance by GitHub ("Behind GitHub's new authentication token formats"), GitLab ("Token overview"), Slack ("Token
 # types"), AWS ("IAM identifiers"), Stripe ("API keys"), HashiCorp ("Vault tokens"), Grafana ("Service account tokens"),
 # Databricks, npm, PyPI, Docker, Shopify, DigitalOcean, Hugging Face, NVIDIA NGC.
-# Compared with the rules of gitleaks (github.com/gitleaks/gitleaks, MIT licence, b58d3f1) and detect-secrets 1.5.0
+# Compared with the rules of gitleaks (github.com/gitleaks/gitleaks, MIT license, b58d3f1) and detect-secrets 1.5.0
 # (github.com/Yelp/detect-secrets, Apache-2.0): docs/trust.md has the comparison and the rules that are not covered. Nothing is
 # copied from either.
 
