@@ -74,7 +74,7 @@ _EFFECTS: tuple[tuple[str, Change, Undo], ...] = (
 
 
 def choose(fixes: Iterable[Fix], context: Context) -> tuple[Fix, ...]:
-    """Return each fix that can be applied there once: repairs before commands that only show more.
+    """Return the fixes that can be applied there, each once: repairs before commands that only show more.
 
     Args:
         fixes: of the diagnosis, best first.

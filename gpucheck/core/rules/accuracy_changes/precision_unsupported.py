@@ -50,7 +50,7 @@ SLOWER = 1.5  # ratio of samples per second; smaller differences mean nothing fo
 
 @rule(scope=Scope.CODE, explains=("training-failed",))
 def check(used: GpusInUse | None, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
-    """Report a mixed-precision run that failed because of its type (float32 passed), or was slow on a GPU that lacks it."""
+    """Report a mixed-precision run that failed because of its type (float32 passed), or was much slower on a GPU without it."""
     return _failed(used, outcomes, context) or _slow(used, outcomes, context) or outcomes.skip
 
 

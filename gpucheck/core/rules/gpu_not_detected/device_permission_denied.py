@@ -63,7 +63,7 @@ _OF_A_PODS_USER = Fix(
     text="Let the pod's user open the files: securityContext.runAsUser: 0, or supplementalGroups with the ID of the files' group"
 )
 _UNLABELLED = Fix(
-    text="Start the container with --security-opt label=disable: SELinux denies access, because the files' mode allows every user"
+    text="Start the container with --security-opt label=disable: the files' mode allows every user, so SELinux denies access"
 )
 _WITH_DOCKERS_OPTIONS = (None, "docker", "podman", "containerd")
 _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group

@@ -162,7 +162,7 @@ def repairs(context: Context, *, why: str = "", version: str = "", machine: str 
         yield Fix(text="Use an x86-64 machine, or build TensorFlow from source")
     if (arm or why == "glibc" or version) and not context.excludes(framework="tensorflow"):
         image = images.NAME if arm else "tensorflow/tensorflow:latest-gpu"
-        what = "NVIDIA's own build for ARM, which has GPU code, the" if arm else "TensorFlow's own"
+        what = "NVIDIA's own build for ARM, which supports GPUs: the" if arm else "TensorFlow's own"
         command = None if context.in_container else f"docker run --gpus all -it {image}"
         yield Fix(text=f"{'Or use' if not arm else 'Use'} {what} image {image}", command=command)
     if why == "arm":

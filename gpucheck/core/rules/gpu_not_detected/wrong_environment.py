@@ -90,7 +90,7 @@ def repairs(context: Context, *, executable: str = "", path: str = "", gpu: bool
             Fix(text=f"{text}: put its folder first in PATH", command=first) if name in ("python", "python3") else Fix(text=text)
         )
         yield here.after("Or here too:")
-        yield Fix.look("Check that Python", f"gpucheck --python {word(executable)}")
+        yield Fix.look("Check the other Python", f"gpucheck --python {word(executable)}")
         return
     yield here
     if found := re.search(r"python(3\.\d+)", path):

@@ -30,7 +30,7 @@ def library_start_failure(
 
 
 def leave_memory(context: Context, library: str, spare: str = "") -> Fixes:
-    """Yield the fixes that leave GPU memory for the library; if most of it is free (``spare``), those for a wrong copy of it."""
+    """Yield the fixes that leave GPU memory for the library; if most is free (``spare``), those for a wrong copy of the library."""
     if spare:
         text = f"Let the program load the {library} that it was installed with, and no other copy"
         yield Fix(text=text, command="unset LD_LIBRARY_PATH")
