@@ -7,7 +7,7 @@ from typing import ClassVar
 from gpucheck.core.child.messages import Message, Task
 from gpucheck.core.child.messages.struct import Struct, field
 
-JOB_BYTES = 3 << 29  # of a GPU's memory, for a smoke job: a CUDA context, cuDNN's workspaces and the model, 0.5 GiB on an H200
+JOB_BYTES = 3 << 29  # 1.5 GiB of GPU memory for a smoke job: context, cuDNN's workspaces and model; measured 0.5 GiB on an H200
 
 
 class DeviceChecksums(Struct, frozen=True, kw_only=True):
