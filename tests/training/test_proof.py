@@ -22,7 +22,7 @@ def test_tf32_is_noted_only_for_gpus(devices, expected):
 
 def result(losses=(2.5, 2.4, 2.2, 2.0, 1.8, 1.6), accuracies=(0.9,) * 6):
     made = replace(Job("one_device", ("CPU:0",)).planned_run, global_batch_size=16)
-    proof.note_steps(made, [1.0] * 6, proof.RunningMeans(losses, accuracies))
+    proof.note_steps(made, [1.0] * 6, proof.StepMeans(losses, accuracies))
     return made
 
 

@@ -41,7 +41,7 @@ from gpucheck.core.probes.training import Training
 
 # NVML's values and the kernel's messages show these, and no limit of a process can cause them
 PROVEN, PROOF = ("gpu-lost", "ecc-errors", "nvlink-down"), {"gpus", "kernel_log"}
-REPEATED_MIN = 5  # if more probes fail with the same problem, it is reported once
+LISTED_MAX = 5  # if more probes fail with the same problem, it is reported once
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -117,7 +117,7 @@ def _limits(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
 def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterable[str]:
     failed = [reading for reading in facts if reading.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT)]
     counts = collections.Counter(reading.problem for reading in failed if reading.status is ProbeStatus.FAILED)
-    shared = {problem for problem, count in counts.items() if problem is not None and count > REPEATED_MIN}
+    shared = {problem for problem, count in counts.items() if problem is not None and count > LISTED_MAX}
     yield from (problem for problem in counts if problem is not None and problem in shared)
     yield from (f"{reading.probe}: {reading.problem}" for reading in failed if reading.problem not in shared)
     crashed = [outcome for outcome in outcomes if outcome.status is Status.CRASHED]

@@ -105,7 +105,7 @@ def _recorder(keras: Any, reporter: Reporter, job: str, framework: FrameworkJob,
         def __init__(self) -> None:
             super().__init__()
             self.seconds: list[float] = []
-            self.means = proof.RunningMeans()
+            self.means = proof.StepMeans()
             self._began = 0.0
 
         def on_train_begin(self, logs: Any = None) -> None:

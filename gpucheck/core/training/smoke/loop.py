@@ -48,7 +48,7 @@ def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callab
     batches = iter(strategy.experimental_distribute_dataset(_sharded(tf, network.dataset(tf, global_batch))))
     step = _step(tf, keras, strategy, model, global_batch)
     seconds: list[float] = []
-    means = proof.RunningMeans()
+    means = proof.StepMeans()
     samples: list[int] = []
     for number in range(1, network.STEPS + 1):
         begin(f"data of step {number}")
@@ -105,7 +105,7 @@ def train_scheduled(tf: Any, keras: Any, strategy: Any, result: TrainingRun, beg
     result.per_replica_batch_size = result.global_batch_size = batch  # one worker runs a step
     result.drop_remainder, result.steps = True, len(scheduled)
     proof.note_steps(
-        result, [first, each], proof.RunningMeans([loss for loss, _ in results], [right / batch for _, right in results])
+        result, [first, each], proof.StepMeans([loss for loss, _ in results], [right / batch for _, right in results])
     )
     proof.note_weights(result, model.trainable_weights, before)
     proof.note_numerics(result, model, None, [])

@@ -15,7 +15,7 @@ Placed = Tuple[str, str]  # noqa: UP006 - Python 3.8; an op, and the device that
 HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must run on the device, including fused and vendor variants
 
 
-def note_steps(result: TrainingRun, seconds: list[float], means: RunningMeans) -> None:
+def note_steps(result: TrainingRun, seconds: list[float], means: StepMeans) -> None:
     """Record times, losses and accuracy of the steps in a result.
 
     The first step includes tracing, compiling and autotuning, and is reported separately.
@@ -39,7 +39,7 @@ def note_steps(result: TrainingRun, seconds: list[float], means: RunningMeans) -
     result.accuracy = finite_or_none(statistics.fmean(accuracies[-third:])) if accuracies else None
 
 
-class RunningMeans:
+class StepMeans:
     """The values of each step, from the running mean of an epoch that Keras reports."""
 
     def __init__(self, losses: Iterable[float] = (), accuracies: Iterable[float] = ()) -> None:

@@ -114,7 +114,7 @@ class _Training:
     def _train(self, batch: int) -> None:
         result, device = self.result, self.variables.device
         seconds: list[float] = []
-        means = proof.RunningMeans()
+        means = proof.StepMeans()
         before = [weight.numpy() for weight in self.variables.weights]
         note_sizes(result, batch, STEPS)
         result.stage = "first step"
