@@ -18,11 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 CONDITIONAL = ("tomli",)  # for Python 3.10 only: pip evaluates markers for the Python that runs it
-UNUSED = (
-    "pygments",
-    "markdown_it",
-    "mdurl",
-)  # rich requires them, but gpucheck neither highlights source code nor renders Markdown
+# rich requires them, but gpucheck neither highlights source code nor renders Markdown
+UNUSED = ("pygments", "markdown_it", "mdurl")
 PREAMBLE = """#!/usr/bin/env python3
 import sys
 if not (3, 10) <= sys.version_info[:2] <= (3, 13):

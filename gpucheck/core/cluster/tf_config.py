@@ -113,7 +113,7 @@ class Parsed:
                     self.problems.append(f"{owners[address]} and {label} have the same address")
                 owners.setdefault(address, label)
         if len(hosts) > 1:
-            self.problems.append("some of its addresses are localhost, which no other machine can reach")
+            self.problems.append("some of its addresses are loopback addresses (localhost), which no other machine can reach")
 
 
 def _number(text: str) -> int | None:

@@ -206,7 +206,7 @@ def _root(code: str, findings: dict[str, tuple[Rule, Finding]], severities: dict
 
 
 def _explains(cause: Rule, effect: Rule, finding: Finding) -> bool:
-    """Whether a rule explains a finding; of two that explain each other, the one of lower scope does, or of earlier code."""
+    """Whether a rule explains a finding; of two that explain each other, the lower scope does, else the earlier code."""
     if effect.code not in cause.explains or cause.code in finding.not_explained_by:
         return False
     earlier = (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)

@@ -85,7 +85,7 @@ def _advice(answer: Answer, wishes: Wishes) -> Iterator[str]:
     if machine.gpus == () and any(gpu.vendor == "amd" and not (gpu.chip or gpu.accelerator) for gpu in machine.others):
         yield 'There is an AMD GPU of unknown model: for ROCm, specify it, for example gpucheck setup --for "RX 7900 XTX"'
     if any(gpu.vendor == "intel" for gpu in machine.others) and machine.gpus == () and wishes.backend != "torch":
-        yield "Intel GPUs are not supported here: PyTorch has a build for them (https://download.pytorch.org/whl/xpu)"
+        yield "Intel GPUs are not used: PyTorch has a build for them (https://download.pytorch.org/whl/xpu)"
     if not wishes.cpu and _is_poor(answer, wishes):
         for backend in TITLES:
             if backend != wishes.backend:

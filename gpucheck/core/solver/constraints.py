@@ -81,7 +81,7 @@ def cuda_build(release: Release, machine: Machine) -> Reason | None:
         where = f"{name} on {architecture}" if machine.system == "linux" else name
         return Reason(kind="platform", text=f"its packages for {where} cannot use an NVIDIA GPU", source=INSTALL)
     if not release.and_cuda and machine.system != "win32":  # on Windows conda brings them
-        text = f"pip does not install its CUDA {release.cuda} libraries, as it does for releases from 2.14 on"
+        text = f"pip does not install its CUDA {release.cuda} libraries: it does so only for releases from 2.14 on"
         return Reason(kind="platform", text=text, source=PYPI)
     return None
 

@@ -35,7 +35,7 @@ def shadowing_files(error: BaseException) -> dict[str, str]:
 
 
 def raised_in_shadowing_file(error: BaseException) -> bool:
-    """Whether such a file ended the program: its exit did not pass through gpucheck, as an exit after a signal does."""
+    """Whether such a file ended the program: it raised the exit. After a signal, gpucheck itself raises it."""
     inner: set[str] = set()
     for name, _ in reversed(_frames(error) if type(error) is SystemExit else []):
         if name.partition(".")[0] == "gpucheck":

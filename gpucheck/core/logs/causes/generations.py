@@ -29,7 +29,7 @@ class UnsupportedGpu(NamedTuple):
 
 
 def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
-    """Infer the GPU from the program's messages; if they only report a missing kernel, also from the GPU's generation."""
+    """Infer whether a GPU is too old or too new, from messages; if they only report a missing kernel, from its generation."""
     ignored = events.of("gpu-ignored", reason="capability")
     if ignored:
         fields, failed = ignored[0].fields, not any(uses_gpu(event) for event in events.log.events)

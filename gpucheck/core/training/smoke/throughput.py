@@ -186,7 +186,7 @@ def input_wait_share(step_seconds: float, resident_step_seconds: float, batch_se
         step_seconds: time of a step on the pipeline.
         resident_step_seconds: time of the same step on a resident batch.
         batch_seconds: the pipeline's time per batch, if it was measured: no step waits longer. Other load on the machine causes
-        any larger difference.
+            any larger difference.
     """
     waited = max(0.0, step_seconds - resident_step_seconds)
     if batch_seconds is not None:
