@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "install.md"
-HEAD = "| method | command, in the checkout | checks | install time | first answer | later | disk space |\n| --- |"
+HEAD = "| method | command, in the checkout | checks | install time | first run | later runs | disk space |\n| --- |"
 TAIL = "Measured by `tools/install_ways.py`"
 ASKED = ("--quick", "--allow-cpu")
 
@@ -41,16 +41,16 @@ def ways(wheel: pathlib.Path, scratch: pathlib.Path) -> list[Way]:
     )  # otherwise uvx uses a tool that uv has installed
     uvx = (*own_uv, "uvx", "--from", f"{wheel}", "gpucheck")
     pyz = ROOT / "dist" / "gpucheck.pyz"
-    unpacked = f" once unpacked; the file {pyz.stat().st_size / 1e6:.1f} MB"
+    unpacked = f" unpacked; the file is {pyz.stat().st_size / 1e6:.1f} MB"
     pip = (f"{own}/python", "-m", "pip", "install", "--quiet", f"{wheel}")
     pipx, tool = ("pipx", "install", f"{wheel}"), ("uv", "tool", "install", f"{wheel}")
     started = (sys.executable, "-S", f"{pyz}")
-    uv = "[uv](https://docs.astral.sh/uv/), kept"
+    uv = "[uv](https://docs.astral.sh/uv/), installed"
     return [
         Way("into your environment", "python -m pip install .", "that environment", pip, (f"{own}/gpucheck",), "own"),
         Way("[pipx](https://pipx.pypa.io)", "pipx install .", active, pipx, (f"{scratch}/pipx/bin/gpucheck",), "pipx/venvs"),
         Way(uv, "uv tool install .", active, tool, (f"{scratch}/uv/bin/gpucheck",), "uv/tools"),
-        Way("uv, without installing", "uvx --from . gpucheck", active, (), uvx, "uvx", ", in uv's cache"),
+        Way("uv, without installation", "uvx --from . gpucheck", active, (), uvx, "uvx", ", in uv's cache"),
         Way("one file", "python3 dist/gpucheck.pyz", f"{active}, else that Python", (), started, "shiv", unpacked),
     ]
 
