@@ -158,7 +158,7 @@ def bench(
 
     Each configuration is warmed up (reported separately), then measured at least three times on the same data from the same
     weights; the result is the median, with minimum and maximum. Nothing is estimated. Ctrl-C and SIGTERM keep the
-    results so far. Exit codes: 0 all measured, 1 a configuration failed or can't be measured, 2 wrong usage, 3 out of time or
+    results so far. Exit codes: 0 all measured, 1 a configuration failed or can't be measured, 2 wrong usage, 3 timed out or
     nothing to measure, 130 Ctrl-C, 143 SIGTERM.
     """
     limit.set(timeout, grace_seconds=DRAW_SECONDS)

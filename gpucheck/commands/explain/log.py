@@ -49,8 +49,8 @@ def explain(
     Args:
         files: name and lines of each log, as streams, which are read once. A single log has no name; otherwise each cited line
             begins with the name.
-            source: the name of the log or archive: a file name, "standard input".
-            cut: returns, after reading, why the log was not read completely; None if it was.
+        source: the name of the log or archive: a file name, "standard input".
+        cut: returns, after reading, why the log was not read completely; None if it was.
         progress: its snapshot becomes the report of the part read so far.
 
     Returns:

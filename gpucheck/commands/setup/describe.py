@@ -51,7 +51,7 @@ class Draft(msgspec.Struct):
         if {self.system, system} == {"linux", "win32"} and self.wsl:
             system = "linux"  # Windows with WSL2
         elif self.system not in (None, system):
-            raise Unknown(f"it has two systems: {self.os_name or self.system} and {name or system}")
+            raise Unknown(f"it describes two systems: {self.os_name or self.system} and {name or system}")
         self.system, self.os_name = system, name or self.os_name
 
 
@@ -218,7 +218,7 @@ def _distribution(match: re.Match[str], text: str, draft: Draft) -> None:
         if glibc is None and name in systems.GLIBC:
             raise Unknown(f"unknown release {text!r}: {', '.join(systems.GLIBC[name])} are known; or specify glibc 2.28")
         if glibc and draft.glibc not in (None, glibc):
-            raise Unknown(f"it has two systems: one with glibc {draft.glibc}, and {text} with glibc {glibc}")
+            raise Unknown(f"it describes two systems: one with glibc {draft.glibc}, and {text} with glibc {glibc}")
         draft.glibc = glibc or draft.glibc
 
 
