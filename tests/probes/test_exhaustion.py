@@ -86,7 +86,10 @@ def test_child_that_fails_to_start_fails_the_experiment():
 
 
 def test_timeout_of_the_run_is_not_a_failure():
-    assert judged(*up_to("recover"), how="timed out", stage="recover", remaining=0.0) == ("timed_out", "out of time")
+    assert judged(*up_to("recover"), how="timed out", stage="recover", remaining=0.0) == (
+        "timed_out",
+        "the time limit was reached",
+    )
 
 
 def test_failed_import_fails_the_experiment():

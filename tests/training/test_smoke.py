@@ -134,8 +134,10 @@ def test_training_that_fails_or_crashes(tmp_path, code, status, reason):
 def test_hanging_training_times_out(tmp_path):
     with LocalHost(Request(timeout_seconds=6), env=fake_keras(tmp_path, "import time; time.sleep(600)")) as host:
         first, *rest = training.read(host).runs
-        assert (first.status, first.reason, first.stage) == ("timed_out", "out of time", "build")
-        assert [(run.status, run.reason) for run in rest] == [("timed_out", "not reached: the training process ran out of time")]
+        assert (first.status, first.reason, first.stage) == ("timed_out", "the time limit was reached", "build")
+        assert [(run.status, run.reason) for run in rest] == [
+            ("timed_out", "not reached: the training process reached the time limit")
+        ]
 
 
 def test_keras_backend_that_cannot_train_is_skipped_with_a_reason(tmp_path):

@@ -41,6 +41,7 @@ from gpucheck.core.probes.training import Training
 
 # NVML's values and the kernel's messages show these, and no limit of a process can cause them
 PROVEN, PROOF = ("gpu-lost", "ecc-errors", "nvlink-down"), {"gpus", "kernel_log"}
+LATE = "the time limit was reached"
 LISTED_MAX = 5  # if more probes fail with the same problem, it is reported once
 
 
@@ -241,7 +242,7 @@ def _training_gaps(request: Request, facts: Facts) -> Iterable[str]:
     yield from _unfinished(training.runs, request.strategies)
     for experiment in training.experiments:
         if experiment.status == "timed_out":
-            yield f"experiment {experiment.name.replace('_', ' ')}, and what comes after it: {experiment.reason or 'out of time'}"
+            yield f"experiment {experiment.name.replace('_', ' ')}, and what comes after it: {experiment.reason or LATE}"
     if not any(run.status in ("passed", "failed", "timed_out") for run in training.runs):
         yield f"nothing was trained: {training.skipped or training.ending or 'no run was possible'}"
 
@@ -252,9 +253,9 @@ def _unfinished(runs: Iterable[TrainingRun], requested: tuple[str, ...]) -> Iter
     for run in runs:
         label = f"{run.strategy} on {devices(run.devices) or 'no device'}"
         if run.status == "timed_out" and run.stage is None:
-            not_started.setdefault(run.reason or "out of time", []).append(label)
+            not_started.setdefault(run.reason or LATE, []).append(label)
         elif run.status == "timed_out":
-            yield f"training {label}: {run.reason or 'out of time'}"
+            yield f"training {label}: {run.reason or LATE}"
         elif run.status == "skipped" and run.strategy in requested:
             yield f"training {label}, requested with --strategy, was skipped: {run.reason}"
     for reason, labels in not_started.items():

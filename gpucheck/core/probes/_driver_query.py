@@ -75,7 +75,7 @@ def query_driver(
     if (why := too_early(ending, silence)) is not None:
         raise RuntimeError(f"no response within {seconds:.2g} s {where}: {why}")
     if ending.how in LATE and seconds < max(CONCLUSIVE_SECONDS, longer() if longer is not None else 0.0):
-        raise RuntimeError(f"out of time {where}: the driver is slow, but it responds; --timeout allows more")
+        raise RuntimeError(f"timed out {where}: the driver is slow, but it responds; --timeout allows more")
     library = None if loaded is None else loaded.library
     if ending.how.startswith("killed by") and ending.how not in CRASHES:
         why = ", most often because main memory ran out" if ending.how == "killed by SIGKILL" else ""

@@ -58,7 +58,7 @@ def _unfinished(ending: Ending, out_of_time: bool) -> tuple[str, str]:
     """Return status and reason of an experiment that did not finish: the child hung, crashed or was killed."""
     when = WHEN.get(ending.stage.name if ending.stage else "", "before it requested memory")
     if ending.how == "timed out":
-        return ("timed_out", "out of time") if out_of_time else ("failed", f"the process hung {when}")
+        return ("timed_out", "the time limit was reached") if out_of_time else ("failed", f"the process hung {when}")
     return "failed", f"the process ended {when}: {ending.how}"
 
 

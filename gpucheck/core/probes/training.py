@@ -139,10 +139,10 @@ def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
     open_jobs = [stage for stage in ending.open if stage.name == Trained.stage]
     stage = next((stage for stage in open_jobs if stage.job == job.id), None)
     if stage is None:
-        how = "ran out of time" if late else f"was {ending.how}"
+        how = "reached the time limit" if late else f"was {ending.how}"
         return replace(run, status="timed_out" if late else "skipped", reason=f"not reached: the training process {how}")
     others = f", with {len(open_jobs) - 1} more devices at the same time" if len(open_jobs) > 1 else ""
-    reason = "out of time" if late else f"the training process was {ending.how}{others}"
+    reason = "the time limit was reached" if late else f"the training process was {ending.how}{others}"
     return replace(run, status="timed_out" if late else "failed", reason=reason, stage=stage.step or "build")
 
 
@@ -169,7 +169,7 @@ def _experiments(child: Child, ending: Ending) -> list[Experiment]:
         reason = result.skipped or result.problem
         made.append(Experiment(name=name, status=status, reason=reason, devices=result.devices, figures=result.figures))
     late = ending.how == "timed out"
-    reason = "out of time" if late else f"the process was {ending.how}"
+    reason = "the time limit was reached" if late else f"the process was {ending.how}"
     for stage in ending.open:
         if stage.name == ExperimentResult.stage:
             made.append(Experiment(name=stage.job, status="timed_out" if late else "failed", reason=reason))
