@@ -19,7 +19,6 @@ CONFIGURATION_BYTES = 1 << 24
 REASON_BYTES = 200  # maximum size of the line for Slurm
 # Variables that limit a job to some of the node's GPUs, or connect it to a user's MPS server.
 OF_JOBS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_MPS_")
-OF_TASKS = ("SLURM_PROCID", "SLURM_STEP_ID")  # srun sets them: a task may see fewer GPUs than the node has (ConstrainDevices)
 EXAMPLES = """\b
 Examples:
   gpucheck node                                  is this machine itself healthy?
@@ -147,8 +146,8 @@ def _check(request: Request, limit: TimeLimit, outputs: Outputs, reason: bool) -
 
 
 def _promised(gres: str | None) -> PromisedGpus | None:
-    if gres is None and "SLURMD_NODENAME" in os.environ and not any(name in os.environ for name in OF_TASKS):
-        gres = "slurm"
+    if gres is None and "SLURMD_NODENAME" in os.environ and "SLURM_PROCID" not in os.environ:
+        gres = "slurm"  # a task of a job has SLURM_PROCID, and may see fewer GPUs than the node has (ConstrainDevices)
     if gres is None:
         return None
     from gpucheck.commands.node.gres import promised
