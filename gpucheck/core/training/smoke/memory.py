@@ -22,7 +22,7 @@ def peak(tf: Any, devices: Iterable[str]) -> int | None:
 
 
 def current(tf: Any, devices: Iterable[str]) -> int | None:
-    """Return the current use of the device with the highest."""
+    """Return the highest current use of any device."""
     return _highest(tf, devices, "current")
 
 
