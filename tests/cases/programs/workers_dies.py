@@ -1,5 +1,5 @@
 import json, os, signal, sys
-if json.loads(os.environ.get("TF_CONFIG", "{}"))["task"]["type"] == "worker" and "worker" in sys.orig_argv:
+if json.loads(os.environ.get("TF_CONFIG", "{}"))["task"]["type"] == "worker" and "training.worker" in sys.orig_argv:
     import threading, time
     def die():
         while "tensorflow.python.distribute.input_lib" not in sys.modules:
