@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
+from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, is_nonfatal, recovery_of, xid
 from gpucheck.core.model import Action, Evidence, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
@@ -132,8 +132,7 @@ class Machine:
             if message is None or message.fault is None or device is None or device not in self.addresses:
                 continue
             evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
-            severities = re.findall(r"\b(?:Fatal|Nonfatal)\b", event.text)  # the driver's severity follows the process's name
-            if message.fault != "nvlink" or severities[-1:] != ["Nonfatal"]:
+            if message.fault != "nvlink" or not is_nonfatal(event.text):
                 yield place, device, XidReport(device, self.listed.get(device), evidence, message, event.text)
 
     def recovery_actions(self) -> dict[str, Demand]:

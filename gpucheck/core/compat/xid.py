@@ -133,6 +133,11 @@ def xid(code: int) -> Xid | None:
     return XIDS.get(code)
 
 
+def is_nonfatal(text: str) -> bool:
+    """Whether the message about an NVLink says Nonfatal, behind the name of the process, which may be that word too."""
+    return re.findall(r"\b(?:Fatal|Nonfatal)\b", text)[-1:] == ["Nonfatal"]
+
+
 RECOVERY_CHANGED = 154  # the Xid with the action that the driver requires now
 NONE_NEEDED = 0
 _RESET_IT = "end all programs on the GPU, and reset it"

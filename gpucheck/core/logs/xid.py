@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, recovery_of, xid
+from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, is_nonfatal, recovery_of, xid
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Action
 
@@ -28,9 +28,11 @@ def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
     Skipped: "Nonfatal" reports of NVLink 5 units, and lines that only refer to an earlier Xid.
     """
     messages = [event for event in events if event.kind == "xid"]
-    mild = {event.fields.get("code") for event in messages if "Nonfatal" in event.text}
+    mild = {event.fields.get("code") for event in messages if is_nonfatal(event.text)}
     reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
-    decoded = ((event, _decoded(event)) for event in reports if "Nonfatal" not in event.text)
+    if fault == "nvlink":
+        reports = [event for event in reports if not is_nonfatal(event.text)]
+    decoded = ((event, _decoded(event)) for event in reports)
     return [(event, message) for event, message in decoded if message is not None and message.fault == fault]
 
 

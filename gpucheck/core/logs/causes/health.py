@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.core.compat.xid import RECOVERY_CHANGED, xid
+from gpucheck.core.compat.xid import RECOVERY_CHANGED, is_nonfatal, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
 from gpucheck.core.logs.events import Event
@@ -131,7 +131,7 @@ def nvlink_down(events: Events) -> Cause | None:
     An NVSwitch also reports errors that affect one program or none: those are warnings.
     """
     reports = reported(events.log.events, "nvlink")
-    failed = [event for event in events.of("nvlink-down") if "Nonfatal" not in event.text]
+    failed = [event for event in events.of("nvlink-down") if not is_nonfatal(event.text)]
     grave = [event for event in failed if "degree" not in event.fields]
     named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals("220"))
     link = first_value(named or failed, "link")
