@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import psutil
 from lab import fake_driver
 from lab.machines import Machine, refusal
 from recipes import EXAMPLES
@@ -213,6 +214,15 @@ class Cluster:
     def check_only_in_the_prolog(self, node) -> None:
         """Keep the health check from a node: else it may drain the node before a job reaches the Prolog."""
         (self.folder / f"{node}.unchecked").touch()
+        wait(lambda: not self._is_checked(node), 30, f"the end of the health check of {node}")
+
+    def _is_checked(self, node) -> bool:
+        """Whether a health check of the node runs."""
+        script = str(self.folder / "health_check.sh")
+        running = [process.info for process in psutil.process_iter(["cmdline", "environ"])]
+        return any(
+            script in (info["cmdline"] or ()) and (info["environ"] or {}).get("SLURMD_NODENAME") == node for info in running
+        )
 
     def run(self, *argv, timeout=60, **env):
         """Run a command of Slurm; return the completed process."""
