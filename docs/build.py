@@ -31,7 +31,7 @@ DOCS = pathlib.Path(__file__).resolve().parent
 INTRODUCTION = """\
 # Diagnoses
 
-Each code stands for one root cause, and is never renamed. `gpucheck explain CODE` prints a page, and `gpucheck rules` this table.
+Each code identifies one root cause, and is never renamed. `gpucheck explain CODE` prints a page, and `gpucheck rules` this table.
 To find the cause of an error message, search this site for it, or run `gpucheck explain "MESSAGE"`. For a log, run
 `gpucheck explain FILE`.
 

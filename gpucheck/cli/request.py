@@ -12,7 +12,6 @@ from gpucheck.cli import failure, installation, time_limit
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter, typed
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.cli.time_limit import TimeLimit, Write
-from gpucheck.core.compat.keras import TRAINING_BACKENDS
 from gpucheck.core.engine.discovery import modules
 from gpucheck.core.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request
@@ -23,6 +22,7 @@ KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, for other backends. Importin
 STRATEGIES = [
     name for module in modules("gpucheck.core.training.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES
 ]
+BACKENDS = ("tensorflow", "jax", "torch")  # TRAINING_BACKENDS, whose module would load the tables of all releases at every start
 REQUEST_OPTIONS = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
     *("backend", "logical_devices", "log_device_placement"),
@@ -84,7 +84,7 @@ _OPTIONS = (
     ),
     click.option(
         "--backend",
-        type=click.Choice(TRAINING_BACKENDS),
+        type=click.Choice(BACKENDS),
         help="Keras backend to test; overrides KERAS_BACKEND and keras.json. With jax or torch, TensorFlow is not tested.",
     ),
     click.option(

@@ -1,3 +1,4 @@
+from gpucheck.cli.request import BACKENDS
 from gpucheck.core.compat import keras, tensorflow, versions
 
 
@@ -15,3 +16,7 @@ def test_tensorflow_is_the_first_backend() -> None:
 def test_legacy_values_are_case_sensitive() -> None:
     assert "1" in keras.LEGACY_VALUES
     assert "TRUE" not in keras.LEGACY_VALUES
+
+
+def test_command_line_offers_the_backends_that_train():
+    assert keras.TRAINING_BACKENDS == BACKENDS

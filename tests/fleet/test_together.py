@@ -97,6 +97,7 @@ def test_report_of_another_program_does_not_end_the_merge():
     foreign = [{**run(), "worker_links": [{"workers": "x"}]}, run(links=[(0, 7, 0.1)]), run(links=[(0, 1, 0.1)])]
     result = trained(foreign).training
     assert [worker.status for worker in result.workers] == ["skipped", "passed", "passed"]
+    assert result.workers[0].reason == "the training in its report is not in gpucheck's format"
     assert [link.nodes for link in result.links] == [(NODES[0], NODES[1])]
 
 

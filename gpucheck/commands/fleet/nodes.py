@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pathlib
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from gpucheck.commands.fleet.read import read
 from gpucheck.commands.fleet.together import configurations, with_training
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import ExitCode, Request
+from gpucheck.core.system.read import REPORT_BYTES_MAX, regular
 
 LONGEST_SECONDS = 86_400.0
 UNKNOWN_NODE = "not a node of the engine"
@@ -73,7 +73,10 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
         fleet = merging.fleet(time.monotonic() - limit.started, None, unreached)
         if task.port is None:
             return fleet
-        reports = {name: pathlib.Path(place, f"{name}.json").read_bytes() for name in merging.names}
+        reports = {}
+        for name in merging.names:
+            with contextlib.suppress(OSError):  # a report that was removed since is missing
+                reports[name] = regular(os.path.join(place, f"{name}.json"), REPORT_BYTES_MAX)
         return with_training(fleet, places, reports, unreached)
 
 

@@ -28,6 +28,7 @@ DETAILS = "Additional GRPC error information"  # the text after it repeats the m
 LONGEST = 200  # characters of a reason
 TOO_FEW = "nothing was trained: two usable nodes are required"
 UNTRIED = "its report has no training with other nodes"
+UNREADABLE = "the training in its report is not in gpucheck's format"
 
 
 class _Run(msgspec.Struct):
@@ -158,11 +159,11 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
 
 
 def _runs(report: bytes) -> list[_Run]:
-    """Return the training of a report; none if another program wrote the file."""
+    """Return the training of a report. If another program wrote it, its training is unknown, and the reason says so."""
     try:
         return _DECODER.decode(report).training
     except INVALID_JSON:
-        return []
+        return [_Run(STRATEGY, "skipped", UNREADABLE)]
 
 
 def _versions(nodes: list[str], own: Mapping[str, _Run]) -> dict[str, dict[str, str]]:
