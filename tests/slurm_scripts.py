@@ -3,7 +3,7 @@
 import json
 import re
 
-from recipes import EXAMPLES, adapted, installed, program, run
+from recipe_helpers import RECIPES, adapted, installed, program, run
 
 JOB = {"SLURM_JOB_GPUS": "0", "SLURM_JOB_ID": "17", "SLURM_JOB_USER": "alice"}
 NODE = "NodeName={name} CPUAlloc=0 Gres=gpu:8 State={state} ActiveFeatures=(null) CapWatts=n/a Reason={reason} [root@{time}] Comment=x"
@@ -53,7 +53,7 @@ def script(tmp_path, name, changes=None, *, body=None, shown=None, after=None, p
         return program(tmp_path / name, adapted(f"slurm/{name}", {"gpucheck=/opt": f"gpucheck={bin_folder}/gpucheck #/opt"}))
     targets = (f"{tmp_path}/", tmp_path / "state", tmp_path / "run", bin_folder / "logger", f"PATH={bin_folder}:")
     for recipe, own in (("gpucheck.sh", "slurm.sh"), (name, name)):
-        text = (EXAMPLES / "slurm" / recipe).read_text()
+        text = (RECIPES / "slurm" / recipe).read_text()
         for old, new in zip(EDITS, targets, strict=True):
             text = text.replace(old, str(new))
         for switch, value in switches.items() if recipe == "gpucheck.sh" else ():

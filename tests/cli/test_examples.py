@@ -21,7 +21,7 @@ NOT_RUN = {
     "--install": "writes into this environment; tests/repairs does",
     "run --default": "trains; tests/run does",
     "--default -- ./job.sh": "trains; tests/run does",
-    "ENTRYPOINT": "a Dockerfile's; tests/examples builds none",
+    "ENTRYPOINT": "a Dockerfile's; tests/recipes builds none",
     "| source": "fish's",
     "Invoke-Expression": "PowerShell's",
 }
@@ -38,7 +38,7 @@ NOT_RUN_IN_DOCS = {
     "fleet train": "needs Slurm; tests/systems does",
     "fleet run": "needs Slurm; tests/systems does",
     "srun ": "needs Slurm; tests/systems does",
-    "docker run": "needs a daemon; tests/examples reads the recipes",
+    "docker run": "needs a daemon; tests/recipes reads the recipes",
     "/opt/gpucheck": "writes outside the folder; tests/cli/test_integrity.py damages an installation",
     "git clone": "nothing is published yet",
     "pip ": "installs; tools/install_ways.py does",
@@ -47,7 +47,7 @@ NOT_RUN_IN_DOCS = {
     "gpucheck --backend torch": "names an environment of the reader",
     "gpucheck --report html=": "needs the extra html; tests/cli/test_formats.py does",
     "h1.log": "a measurement; tools/slow_patterns.py has it",
-    "termination=/dev/": "writes outside the folder; tests/examples/test_kubernetes.py does",
+    "termination=/dev/": "writes outside the folder; tests/recipes/test_kubernetes.py does",
 }
 FORMS = {
     "explain FILE": "explain train.log",

@@ -27,7 +27,7 @@ def test_merge_reports_exactly_the_injected_problems(tmp_path):
     wrong = write(REPORT, tmp_path, 130, faults=True)
     fleet = merged(tmp_path)
     (cause,), (group,) = fleet.causes, fleet.groups
-    (outlier,) = group.odd
+    (outlier,) = group.outliers
     assert (cause.code, cause.count) == ("driver-library-mismatch", 12)
     assert set(names(cause.nodes)) == set(wrong["broken"])
     assert (outlier.what, outlier.value, set(names(outlier.nodes))) == ("TensorFlow", "2.19.1", set(wrong["outlier"]))
@@ -148,8 +148,8 @@ def test_nodes_are_only_compared_with_nodes_with_the_same_gpus(tmp_path):
         place(tmp_path, f"b{number}", {"gpus.gpus": gpus, "driver.version": "570.1"}, training=[])
     place(tmp_path, "a6", {"driver.version": "570.1"})
     fleet = merged(tmp_path)
-    assert [(group.gpus, group.count, group.alike) for group in fleet.groups] == [("NVIDIA H200", 7, 6), ("NVIDIA L40S", 2, 2)]
-    assert [(outlier.what, outlier.value, outlier.nodes) for outlier in fleet.groups[0].odd] == [("driver", "570.1", "a6")]
+    assert [(group.gpus, group.count, group.matching) for group in fleet.groups] == [("NVIDIA H200", 7, 6), ("NVIDIA L40S", 2, 2)]
+    assert [(outlier.what, outlier.value, outlier.nodes) for outlier in fleet.groups[0].outliers] == [("driver", "570.1", "a6")]
     assert fleet.slow == ()
 
 

@@ -9,7 +9,7 @@ import sys
 import threading
 
 import pytest
-from recipes import run
+from recipe_helpers import run
 from systems.slurm import free_ports
 
 from gpucheck.commands.fleet.together import training

@@ -17,7 +17,7 @@ import time
 import psutil
 from lab import fake_driver
 from lab.machines import Machine, refusal
-from recipes import EXAMPLES
+from recipe_helpers import RECIPES
 
 import gpucheck
 
@@ -119,7 +119,7 @@ class Cluster:
             "/opt/tensorflow/bin/python3": sys.executable,
             "-mmin -60": "-mmin -0.1",
         }
-        for recipe in (*(EXAMPLES / "slurm").iterdir(), EXAMPLES / "recovery/prove_node.sh"):
+        for recipe in (*(RECIPES / "slurm").iterdir(), RECIPES / "recovery/prove_node.sh"):
             text = recipe.read_text()
             for old, new in edits.items():
                 text = text.replace(old, new)

@@ -4,7 +4,7 @@ import shutil
 import sys
 
 import pytest
-from recipes import run
+from recipe_helpers import run
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow, pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")]
 

@@ -15,7 +15,7 @@ import sys
 import pytest
 import yaml
 from lab import fake_driver
-from recipes import EXAMPLES
+from recipe_helpers import RECIPES
 
 import gpucheck
 
@@ -55,7 +55,7 @@ def container(tmp_path):
     (tmp_path / "rootfs").mkdir()
     driver = fake_driver.build(tmp_path / "driver")
     unit = configparser.ConfigParser(interpolation=None)
-    unit.read(EXAMPLES / "podman/train.container")
+    unit.read(RECIPES / "podman/train.container")
     recipe = ["--device", unit["Container"]["AddDevice"], *unit["Container"]["PodmanArgs"].split()]
 
     def run(*command, **scenario):

@@ -13,7 +13,7 @@ import urllib.request
 import pytest
 from lab import fake_driver
 from lab.machines import Machine, refusal
-from recipes import EXAMPLES
+from recipe_helpers import RECIPES
 from systems.slurm import free_ports, wait
 
 import gpucheck
@@ -29,7 +29,7 @@ class Monitoring:
         self.folder, (self.port, node) = folder, free_ports(2)
         self.driver = fake_driver.build(folder / "driver")
         (folder / "reports").mkdir()
-        rules = re.sub(r"for: \d+[mh]", "for: 1s", (EXAMPLES / "prometheus/alerts.yaml").read_text())
+        rules = re.sub(r"for: \d+[mh]", "for: 1s", (RECIPES / "prometheus/alerts.yaml").read_text())
         (folder / "alerts.yaml").write_text(rules)
         scrape = {"job_name": "any", "static_configs": [{"targets": [f"127.0.0.1:{node}"]}]}
         settings = {"scrape_interval": "1s", "evaluation_interval": "1s"}

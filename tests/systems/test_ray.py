@@ -11,7 +11,7 @@ import threading
 import psutil
 import pytest
 from lab import fake_driver
-from recipes import run
+from recipe_helpers import run
 from systems.slurm import wait
 from systems.training import command, died, faulty, proven, report_of
 

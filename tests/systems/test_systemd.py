@@ -16,7 +16,7 @@ import sysconfig
 import psutil
 import pytest
 from lab import fake_driver
-from recipes import EXAMPLES, run
+from recipe_helpers import RECIPES, run
 from systems.slurm import wait
 
 import gpucheck
@@ -81,8 +81,8 @@ class Booted:
             pathlib.Path(gpucheck.__file__).parents[1]: "/srv/checkout",
             sysconfig.get_path("platlib"): "/srv/site",
             sys.base_prefix: "/srv/python",
-            EXAMPLES / "systemd/gate.sh": "/etc/gpucheck-gate.sh",
-            **{EXAMPLES / "systemd" / name: f"/etc/systemd/system/{name}" for name in ("gpucheck.service", "gpucheck.timer")},
+            RECIPES / "systemd/gate.sh": "/etc/gpucheck-gate.sh",
+            **{RECIPES / "systemd" / name: f"/etc/systemd/system/{name}" for name in ("gpucheck.service", "gpucheck.timer")},
         }
         argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", START, "sh"]
         argv += ["systemd-nspawn", f"--directory={ROOT}", "--volatile=overlay", "--private-network", "--console=pipe", "--boot"]
@@ -195,7 +195,7 @@ def test_unit_fails_without_a_report_and_dependent_job_does_not_start(booted):
 
 
 def test_gated_job_does_not_start_on_a_faulty_node_and_logs_the_reason(booted):
-    (guard,) = [line for line in (EXAMPLES / "systemd/gate.sh").read_text().splitlines() if "ExecStartPre=" in line]
+    (guard,) = [line for line in (RECIPES / "systemd/gate.sh").read_text().splitlines() if "ExecStartPre=" in line]
     booted.unit("/run/systemd/system/training.service", JOB.format(guard=guard.lstrip("# ")))
     assert booted.start("training.service")[0]
     assert booted.run("test", "-e", "/run/trained").returncode == 0

@@ -1,4 +1,8 @@
-"""The fields that a fleet reads from a report, and what it keeps of them. Skipping the others is several times faster."""
+"""The fields that a fleet reads from a report, and what it keeps of them.
+
+They are not decoded as the core's types: reports of other versions may have other fields and values, and one of them must not
+prevent the merge. Skipping the rest also takes two thirds of the time.
+"""
 
 import datetime
 import os

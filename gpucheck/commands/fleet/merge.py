@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from gpucheck import __version__
 from gpucheck.commands.fleet.decoded import Cause, NodeReport
-from gpucheck.commands.fleet.model import Fleet, FleetCause, Group, Node, Odd, Part, Unusual
+from gpucheck.commands.fleet.model import Fleet, FleetCause, Group, Node, Outlier, Part, Unusual
 from gpucheck.commands.fleet.names import fold, natural
 from gpucheck.commands.fleet.outliers import dated, slow_nodes, with_differing_results
 
@@ -186,9 +186,9 @@ def _group(name: str, members: list[NodeReport], remarks: dict[str, list[str]]) 
         count=len(members),
         nodes=fold(report.node for report in members),
         usual=majority,
-        alike=matching,
-        odd=tuple(
-            Odd(
+        matching=matching,
+        outliers=tuple(
+            Outlier(
                 what=what,
                 value=value,
                 usual=majority[what],

@@ -26,7 +26,7 @@ class FleetCause(msgspec.Struct, frozen=True, kw_only=True):
     action: str | None = None  # the hardware action on the example node: "reset-gpu"
 
 
-class Odd(msgspec.Struct, frozen=True, kw_only=True):
+class Outlier(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes of a group whose value differs from the majority."""
 
     what: str  # "TensorFlow"
@@ -44,8 +44,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     nodes: str
     usual: dict[str, str]  # the majority's values
-    alike: int  # nodes that match the majority in all values
-    odd: tuple[Odd, ...]
+    matching: int = msgspec.field(name="alike")  # nodes that match the majority in all values
+    outliers: tuple[Outlier, ...] = msgspec.field(name="odd")
 
 
 class Slow(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ class FleetFault(msgspec.Struct, frozen=True, kw_only=True):
     how: str  # as in the report's WorkerFault: "ended", "raised", "missing", "lost", ...
     reason: str
     stage: str | None
-    told_by: str  # the node that reported it
+    reporter: str = msgspec.field(name="told_by")  # the node that reported it
 
 
 class FleetSkew(msgspec.Struct, frozen=True, kw_only=True):

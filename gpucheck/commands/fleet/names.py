@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from gpucheck.commands.fleet.model import Fleet
 from gpucheck.core.cluster.slurm import expand
 
-NAMES = ("node", "nodes", "example_node", "told_by")  # fields with names or lists of nodes
+NAMES = ("node", "nodes", "example_node", "reporter")  # fields with names or lists of nodes
 # Fields with texts of gpucheck, products and times, which are not changed.
 KEPT = ("verdict", "severity", "scope", "kind", "gpus", "started_at", "what")
 

@@ -93,7 +93,7 @@ def _causes(fleet: Fleet, result: FleetTraining) -> tuple[FleetCause, ...]:
     if skewed is not None:
         words = f"The workers of one job differ: {skewed.what} is {skewed.value} here and {skewed.usual} on the others."
         own.insert(0, _cause(SKEW, "environment", list(expand(skewed.nodes)), words))
-    silent = [fault for fault in result.faults if fault.how in UNRESPONSIVE or fault.told_by != fault.node]
+    silent = [fault for fault in result.faults if fault.how in UNRESPONSIVE or fault.reporter != fault.node]
     if silent:
         words = f"{silent[0].worker} does not respond: {silent[0].reason}."
         own.insert(0, _cause(UNREACHABLE, "host", [fault.node for fault in silent], words))
@@ -217,21 +217,21 @@ def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFa
             how=fault.how,
             reason=_brief(fault.reason),
             stage=fault.stage,
-            told_by=node,
+            reporter=node,
         )
         for node, run in own.items()
         for fault in run.worker_faults
         if fault.worker in nodes
     ]
-    roots = [fault for fault in reported if fault.node == fault.told_by and not lost(fault.reason)]
+    roots = [fault for fault in reported if fault.node == fault.reporter and not lost(fault.reason)]
     for worker in workers:
         if worker.status in (SILENT, "skipped"):
-            others = [fault.reason for fault in reported if fault.worker == worker.name and fault.told_by != worker.node]
+            others = [fault.reason for fault in reported if fault.worker == worker.name and fault.reporter != worker.node]
             reasons = [reason for reason in others if worker.reason is None or not lost(reason)]
             reason = "; ".join(dict.fromkeys([*reasons, _brief(worker.reason or SILENT)]))
             how = "not tried" if worker.status == "skipped" else SILENT
             roots.append(
-                FleetFault(worker=worker.name, node=worker.node, how=how, reason=reason, stage=None, told_by=worker.node)
+                FleetFault(worker=worker.name, node=worker.node, how=how, reason=reason, stage=None, reporter=worker.node)
             )
     return list({fault.worker: fault for fault in reversed(roots or reported)}.values())[::-1]
 

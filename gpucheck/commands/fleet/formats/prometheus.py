@@ -20,7 +20,7 @@ def _gauges(fleet: Fleet) -> Iterator[Gauge]:
     yield Gauge("fleet_cause_nodes", "Nodes that have a root cause", causes)
     missing = (fleet.missing.count if fleet.missing is not None else 0) + sum(part.count for part in fleet.unreached.values())
     yield Gauge("fleet_missing_nodes", "Expected nodes without a report", [({}, missing)])
-    outliers = sum(group.count - group.alike for group in fleet.groups)
+    outliers = sum(group.count - group.matching for group in fleet.groups)
     yield Gauge("fleet_odd_nodes", "Nodes that differ from the majority of their group", [({}, outliers)])
     yield Gauge("fleet_slow_nodes", "Nodes that are slower than their group", [({}, len(fleet.slow))])
     unusual = "Incomplete reports, other files, and duplicate reports of a node"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gpucheck.commands.fleet.decoded import shortened
 from gpucheck.commands.fleet.formats import training_lines
 from gpucheck.commands.fleet.merge import OF_NODES
-from gpucheck.commands.fleet.model import Fleet, FleetCause, Odd, Part, Slow, Unusual
+from gpucheck.commands.fleet.model import Fleet, FleetCause, Outlier, Part, Slow, Unusual
 from gpucheck.commands.fleet.names import fold
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural, significant
@@ -43,7 +43,7 @@ def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
     yield from _causes(fleet, "warning")
     yield from differences(fleet, MOST)
     for group in fleet.groups:
-        matching = "all" if group.alike == group.count else f"{group.alike:,}"
+        matching = "all" if group.matching == group.count else f"{group.matching:,}"
         yield (
             "group",
             "quiet",
@@ -67,10 +67,10 @@ def differences(fleet: Fleet, most: int) -> Iterator[tuple[str, str, str]]:
         yield "slow", "warn", _slow(slow)
     yield from _more(len(fleet.slow), "slow node", most)
     for group in fleet.groups:
-        for outlier in group.odd[:most]:
+        for outlier in group.outliers[:most]:
             majority = f"majority: {outlier.usual}, on {outlier.usual_count:,}"
             yield "differs", "warn", f"{outlier.what} {outlier.value} on {_nodes(outlier, most)} ({majority})"
-        yield from _more(len(group.odd), "difference", most)
+        yield from _more(len(group.outliers), "difference", most)
     for kind, part, why in _folded(fleet):
         yield "note", "warn", f"{kind}: {_nodes(part, most)}: {why}"
 
@@ -102,7 +102,7 @@ def _more(count: int, what: str, most: int) -> Iterator[tuple[str, str, str]]:
         yield "", "quiet", f"and {plural(count - most, what)} more (--format json has all)"
 
 
-def _nodes(part: Part | FleetCause | Odd, most: int) -> str:
+def _nodes(part: Part | FleetCause | Outlier, most: int) -> str:
     nodes = part.nodes
     if len(nodes) > most * NAMES:
         nodes = f"{nodes[: most * NAMES].rpartition(',')[0]},… (--format json has all)"

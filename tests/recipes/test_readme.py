@@ -2,14 +2,14 @@
 
 import re
 
-from recipes import EXAMPLES
+from recipe_helpers import RECIPES
 
-README = (EXAMPLES / "README.md").read_text()
-FILES = {path for path in EXAMPLES.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+README = (RECIPES / "README.md").read_text()
+FILES = {path for path in RECIPES.rglob("*") if path.is_file() and path.suffix != ".pyc"}
 
 
 def test_every_recipe_is_linked_and_every_link_resolves():
-    links = {(EXAMPLES / link).resolve() for link in re.findall(r"\]\((?!https?:)([^)#]+)", README)}
+    links = {(RECIPES / link).resolve() for link in re.findall(r"\]\((?!https?:)([^)#]+)", README)}
     assert all(path.is_file() for path in links)
     assert {path for path in FILES if path.name != "README.md"} <= links
 
@@ -21,8 +21,8 @@ def test_pip_install_uses_the_name_of_our_distribution():
 
 def test_docs_do_not_install_unpublished_releases():
     """No release is on an index yet; only docs/install.md has the command for later."""
-    folder = EXAMPLES.parents[1]
-    files = [*folder.glob("gpucheck/**/*.py"), *folder.glob("docs/**/*.md"), *EXAMPLES.rglob("*"), folder / "README.md"]
+    folder = RECIPES.parents[1]
+    files = [*folder.glob("gpucheck/**/*.py"), *folder.glob("docs/**/*.md"), *RECIPES.rglob("*"), folder / "README.md"]
     wrong = re.compile(r"(?:(?<!un)install|inject|--from)\b[^\n]*keras-gpucheck(?!/)")
     texts = {file: file.read_text(encoding="utf-8") for file in files if file.is_file() and file.suffix not in (".pyc", ".json")}
     assert {file: wrong.findall(text) for file, text in texts.items() if wrong.search(text) and file.name != "install.md"} == {}

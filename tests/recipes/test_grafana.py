@@ -5,11 +5,11 @@ import re
 
 import pytest
 import yaml
-from recipes import ECC, EXAMPLES, accepts, report
+from recipe_helpers import ECC, RECIPES, accepts, report
 
 from gpucheck.core.engine.recorded import replay
 
-TEXT = (EXAMPLES / "prometheus/grafana.json").read_text()
+TEXT = (RECIPES / "prometheus/grafana.json").read_text()
 BOARD = json.loads(TEXT)
 SCRAPED = {"instance"}  # labels that Prometheus adds
 

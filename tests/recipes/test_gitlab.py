@@ -3,11 +3,11 @@
 import shlex
 
 import yaml
-from recipes import EXAMPLES, accepts
+from recipe_helpers import RECIPES, accepts
 
 from gpucheck.cli import cli
 
-PIPELINE = EXAMPLES / "gitlab/.gitlab-ci.yml"
+PIPELINE = RECIPES / "gitlab/.gitlab-ci.yml"
 
 
 def test_pipeline_is_valid():

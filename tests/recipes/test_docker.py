@@ -9,9 +9,9 @@ import sys
 
 import pytest
 import yaml
-from recipes import EXAMPLES, accepts, run, tool
+from recipe_helpers import RECIPES, accepts, run, tool
 
-DOCKERFILE = EXAMPLES / "docker/Dockerfile"
+DOCKERFILE = RECIPES / "docker/Dockerfile"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 
 
@@ -72,7 +72,7 @@ def test_health_check_prints_one_line_and_exits_with_0_or_1():
 
 
 def test_compose_file_is_valid():
-    path = EXAMPLES / "docker/compose.yaml"
+    path = RECIPES / "docker/compose.yaml"
     (service,) = yaml.safe_load(path.read_text())["services"].values()
     assert (path.parent / service["build"]["context"] / "Dockerfile").resolve() == DOCKERFILE
     assert "entrypoint" not in service  # the image's
@@ -83,7 +83,7 @@ def test_compose_file_is_valid():
 def test_compose_starts_the_image_with_all_gpus_and_the_folder_mounted(tmp_path):
     tool("podman")
     for name in ("compose.yaml", "Dockerfile"):
-        shutil.copy(EXAMPLES / "docker" / name, tmp_path)
+        shutil.copy(RECIPES / "docker" / name, tmp_path)
     done = run([tool("podman-compose"), "--verbose", "--dry-run", "up"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"podman build -f {tmp_path}/Dockerfile " in done.stderr

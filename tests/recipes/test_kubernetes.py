@@ -9,19 +9,19 @@ import time
 
 import pytest
 import yaml
-from recipes import ECC, EXAMPLES, PENDING, accepts, example, impatient, installed, program, report, run, tool
+from recipe_helpers import ECC, PENDING, RECIPES, accepts, example, impatient, installed, program, report, run, tool
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 MANIFESTS = ("job.yaml", "workers-job.yaml", "node-check.yaml", "node-problem-detector.yaml", "node-taint.yaml")
 
 
 def documents(name):
-    return {one["kind"]: one for one in yaml.safe_load_all((EXAMPLES / "kubernetes" / name).read_text())}
+    return {one["kind"]: one for one in yaml.safe_load_all((RECIPES / "kubernetes" / name).read_text())}
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_manifest_is_valid(name):
-    accepts("kubernetes-validate", "--strict", "-k", "1.37", EXAMPLES / "kubernetes" / name)
+    accepts("kubernetes-validate", "--strict", "-k", "1.37", RECIPES / "kubernetes" / name)
 
 
 def job():
@@ -105,7 +105,7 @@ def test_mounted_paths_match_the_configuration():
     assert volumes["gpucheck"]["configMap"]["defaultMode"] == 0o755
     assert f"report={mounts['reports']}/gpucheck.prom\n" in config_map()["gpucheck.sh"]
     folder = volumes["reports"]["hostPath"]["path"]
-    assert f"--report prometheus={folder}/gpucheck.prom" in (EXAMPLES / "systemd/gpucheck.service").read_text()
+    assert f"--report prometheus={folder}/gpucheck.prom" in (RECIPES / "systemd/gpucheck.service").read_text()
     check = documents("node-check.yaml")["DaemonSet"]["spec"]["template"]["spec"]
     assert folder in [volume["hostPath"]["path"] for volume in check["volumes"]]
     assert "--report prometheus=/reports/gpucheck.prom" in check["containers"][0]["args"][0]
@@ -196,7 +196,7 @@ def test_shellcheck_has_no_findings(tmp_path):
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
 def test_kubectl_reads_the_file_mode_as_octal():
     """Only a parser of YAML 1.1 reads the file mode as octal."""
-    folder = EXAMPLES / "kubernetes/node-problem-detector.yaml"
+    folder = RECIPES / "kubernetes/node-problem-detector.yaml"
     done = run([tool("kubectl"), "patch", "--local", "--type=merge", "-p", "{}", "-o", "json", "-f", folder])
     assert done.returncode == 0, done.stderr
     assert '"defaultMode": 493' in done.stdout

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import yaml
-from recipes import EXAMPLES, accepts, program, run, tool
+from recipe_helpers import RECIPES, accepts, program, run, tool
 
 from gpucheck.core.cluster.tf_config import Parsed
 
@@ -13,7 +13,7 @@ TAINTED = "gpucheck/gpu-problem"
 
 
 def documents(name):
-    return {one["kind"]: one for one in yaml.safe_load_all((EXAMPLES / "kubernetes" / name).read_text())}
+    return {one["kind"]: one for one in yaml.safe_load_all((RECIPES / "kubernetes" / name).read_text())}
 
 
 def test_each_pod_gets_a_tf_config_with_the_names_of_all_pods():
@@ -114,7 +114,7 @@ def test_job_fails_if_the_server_does_not_respond(tmp_path):
 
 
 def test_condition_matches_the_node_problem_detector():
-    reported = (EXAMPLES / "kubernetes/node-problem-detector.yaml").read_text()
+    reported = (RECIPES / "kubernetes/node-problem-detector.yaml").read_text()
     assert '"type": "GPUProblem"' in reported
     assert '@.type=="GPUProblem"' in script()
 

@@ -6,7 +6,7 @@ import shlex
 import sys
 
 import pytest
-from recipes import EXAMPLES, accepts, adapted, impatient, installed, program, run
+from recipe_helpers import RECIPES, accepts, adapted, impatient, installed, program, run
 
 UNITS = ("gpucheck.service", "gpucheck.timer")
 
@@ -14,7 +14,7 @@ UNITS = ("gpucheck.service", "gpucheck.timer")
 def unit(name):
     parser = configparser.RawConfigParser(strict=True)
     parser.optionxform = str
-    parser.read(EXAMPLES / "systemd" / name)
+    parser.read(RECIPES / "systemd" / name)
     return parser
 
 
@@ -29,7 +29,7 @@ def test_systemd_accepts_the_units(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
 def test_exposure_level_of_the_service_is_low(tmp_path):
-    output = accepts("systemd-analyze", "security", "--offline=true", "--no-pager", EXAMPLES / "systemd/gpucheck.service")
+    output = accepts("systemd-analyze", "security", "--offline=true", "--no-pager", RECIPES / "systemd/gpucheck.service")
     assert float(re.search(r"exposure level for gpucheck.service: ([\d.]+)", output)[1]) < 6  # 9.6 without hardening
 
 

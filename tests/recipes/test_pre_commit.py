@@ -4,10 +4,10 @@ import shlex
 import sys
 
 import yaml
-from recipes import EXAMPLES, accepts, run
+from recipe_helpers import RECIPES, accepts, run
 
-HOOKS = EXAMPLES.parents[1] / ".pre-commit-hooks.yaml"
-CONFIG = EXAMPLES / "pre-commit/.pre-commit-config.yaml"
+HOOKS = RECIPES.parents[1] / ".pre-commit-hooks.yaml"
+CONFIG = RECIPES / "pre-commit/.pre-commit-config.yaml"
 
 
 def hook():

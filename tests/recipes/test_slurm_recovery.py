@@ -6,7 +6,7 @@ import time
 
 import pytest
 from lab.fake_driver import COMPILER
-from recipes import EXAMPLES, adapted, impatient, installed, program, run
+from recipe_helpers import RECIPES, adapted, impatient, installed, program, run
 from slurm_scripts import FAULT, OURS, RESUMED, SOUND, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
@@ -116,7 +116,7 @@ def test_check_that_never_ends_is_not_a_proof(tmp_path, hangs):
 @pytest.fixture(scope="module")
 def libcuda(tmp_path_factory):
     folder = tmp_path_factory.mktemp("libcuda")
-    source = pathlib.Path(__file__).parents[1] / "files/libcuda_memory.c"
+    source = pathlib.Path(__file__).parent / "libcuda_memory.c"
     compiler = COMPILER or pytest.skip("no C compiler")
     run([compiler, "-O2", "-shared", "-fPIC", "-o", folder / "libcuda.so.1", source], check=True)
     return folder
@@ -145,13 +145,13 @@ def libcuda(tmp_path_factory):
     ],
 )
 def test_load_compares_all_memory_and_copies_to_the_next_gpu(libcuda, env, code, line):
-    done = run([sys.executable, EXAMPLES / "recovery/cuda_load.py", "0.001"], {"LD_LIBRARY_PATH": str(libcuda), **env})
+    done = run([sys.executable, RECIPES / "recovery/cuda_load.py", "0.001"], {"LD_LIBRARY_PATH": str(libcuda), **env})
     assert (done.returncode, done.stdout, done.stderr) == (code, f"{line}\n", "")
 
 
 def test_gpu_that_was_not_compared_fails_the_proof(libcuda, tmp_path):
     """The host has too little memory for the buffers of a thread."""
-    text = (EXAMPLES / "recovery/cuda_load.py").read_text()
+    text = (RECIPES / "recovery/cuda_load.py").read_text()
     load = tmp_path / "cuda_load.py"
     for fails, words in (
         ("def no(*_): raise MemoryError\n", "was not compared: MemoryError"),

@@ -3,11 +3,11 @@
 import shlex
 
 import yaml
-from recipes import EXAMPLES, accepts
+from recipe_helpers import RECIPES, accepts
 
 from gpucheck.cli import cli
 
-WORKFLOW = EXAMPLES / "github-actions/gpucheck.yml"
+WORKFLOW = RECIPES / "github-actions/gpucheck.yml"
 
 
 def commands():

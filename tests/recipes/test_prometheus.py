@@ -5,11 +5,11 @@ import re
 
 import pytest
 import yaml
-from recipes import ECC, EXAMPLES, accepts, report
+from recipe_helpers import ECC, RECIPES, accepts, report
 
 from gpucheck.core.engine.recorded import replay
 
-ALERTS = EXAMPLES / "prometheus/alerts.yaml"
+ALERTS = RECIPES / "prometheus/alerts.yaml"
 ROOT = pathlib.Path(__file__).parents[2]
 
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of examples/: the recipes, reports as input, and third-party programs that read them.
+"""Shared by the tests of gpucheck/recipes: the recipes, reports as input, and third-party programs that read them.
 
 A program that is not installed is a skip that names it: shellcheck, promtool, systemd-analyze (packages of most distributions),
 check-jsonschema, kubernetes-validate (PyPI; both include the schemas) and podman-compose (PyPI).
@@ -23,7 +23,7 @@ from gpucheck.core.engine.pipeline import assemble
 from gpucheck.core.model import Level, Request
 from gpucheck.core.reports import json as json_report
 
-EXAMPLES = pathlib.Path(gpucheck.__file__).parent / "recipes"
+RECIPES = pathlib.Path(gpucheck.__file__).parent / "recipes"
 GPUCHECK = f'"{sys.executable}" -m gpucheck'
 
 # Changes of one fact of the recorded H200, with the expected scope and severity.
@@ -81,7 +81,7 @@ def impatient(folder):
 
 def adapted(recipe, replacements):
     """A recipe's text with a user's edits; each replaced text must occur exactly once."""
-    text = (EXAMPLES / recipe).read_text()
+    text = (RECIPES / recipe).read_text()
     for old, new in replacements.items():
         assert text.count(old) == 1, (recipe, old)
         text = text.replace(old, str(new))

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 import yaml
-from recipes import EXAMPLES, installed, program, run
+from recipe_helpers import RECIPES, installed, program, run
 
 from gpucheck.cli import cli
 
@@ -18,7 +18,7 @@ QUADLET = next((path for path in ("/usr/libexec/podman/quadlet", "/usr/lib/podma
 
 def sections():
     """The sections of the definition, by name."""
-    text = (EXAMPLES / "apptainer/train.def").read_text()
+    text = (RECIPES / "apptainer/train.def").read_text()
     header, *parts = re.split(r"^%", text, flags=re.MULTILINE)
     return header, {part.partition("\n")[0]: part.partition("\n")[2] for part in parts}
 
@@ -26,7 +26,7 @@ def sections():
 def unit():
     parser = configparser.ConfigParser(interpolation=None)
     parser.optionxform = str
-    parser.read(EXAMPLES / "podman/train.container")
+    parser.read(RECIPES / "podman/train.container")
     return parser
 
 
@@ -55,7 +55,7 @@ def test_unit_requests_gpus_by_cdi_and_its_commands_exist():
 
 
 def test_container_is_not_restarted_after_a_failed_check():
-    (service,) = yaml.safe_load((EXAMPLES / "docker/compose.yaml").read_text())["services"].values()
+    (service,) = yaml.safe_load((RECIPES / "docker/compose.yaml").read_text())["services"].values()
     assert (unit()["Service"]["Restart"], service["restart"]) == ("no", "no")
 
 
@@ -65,6 +65,6 @@ def test_unit_overrides_the_entrypoint_of_the_image():
 
 @pytest.mark.skipif(QUADLET is None, reason="Quadlet is not installed: it comes with Podman 4.4")
 def test_quadlet_generates_a_unit(tmp_path):
-    shutil.copy(EXAMPLES / "podman/train.container", tmp_path)
+    shutil.copy(RECIPES / "podman/train.container", tmp_path)
     done = run([QUADLET, "-dryrun", "-user"], {"QUADLET_UNIT_DIRS": str(tmp_path)})
     assert (done.returncode, "--device=nvidia.com/gpu=all" in done.stdout.replace(" ", "=", 0)) == (0, True), done.stderr

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from recipes import EXAMPLES
+from recipe_helpers import RECIPES
 
 STUB = """#!/bin/sh
 case "$*" in
@@ -20,7 +20,7 @@ def test_checklist_reports_each_case_and_exits_with_its_result(tmp_path, code, r
     (tmp_path / "gpucheck").write_text(STUB)
     (tmp_path / "gpucheck").chmod(0o755)
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "OPTIONS": "--allow-cpu", "EXPECT_CODE": code}
-    script = EXAMPLES / "checklist" / "checklist.sh"
+    script = RECIPES / "checklist" / "checklist.sh"
     done = subprocess.run(["sh", str(script)], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (int(code), "")
     lines = (tmp_path / "checklist.md").read_text().splitlines()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from recipes import EXAMPLES, accepts, example, program, tool
+from recipe_helpers import RECIPES, accepts, example, program, tool
 from slurm_scripts import BROKEN, DRAINED, FAULT, JOB, SOUND, UNKNOWN, asked, decisions, line, noted, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
@@ -19,7 +19,7 @@ SCRIPTS = ("prolog.sh", "epilog.sh", "health_check.sh", "task_prolog.sh", "gpuch
 
 @pytest.mark.parametrize("path", [*(f"slurm/{name}" for name in SCRIPTS), "recovery/prove_node.sh", "systemd/gate.sh"])
 def test_shellcheck_has_no_findings(path):
-    accepts("shellcheck", "--severity=style", "--shell=sh", EXAMPLES / path)
+    accepts("shellcheck", "--severity=style", "--shell=sh", RECIPES / path)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_node_is_drained_only_for_a_fault_and_with_its_reason(tmp_path, name, bo
 def test_reason_names_a_job_only_if_it_started_on_a_healthy_node(tmp_path, started):
     asked(script(tmp_path, "prolog.sh", body=SOUND if started else UNKNOWN), **JOB)
     program(tmp_path / "bin/gpucheck", f"#!/bin/sh\n{FAULT}\n")
-    text = (EXAMPLES / "slurm/epilog.sh").read_text().replace("/etc/gpucheck/", f"{tmp_path}/")
+    text = (RECIPES / "slurm/epilog.sh").read_text().replace("/etc/gpucheck/", f"{tmp_path}/")
     for _ in range(2):  # the second time for a job that was requeued
         asked(program(tmp_path / "epilog.sh", text), **JOB)
         (tmp_path / "nodes").write_text(f"{line()}\n")
