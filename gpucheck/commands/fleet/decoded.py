@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gpucheck.core.model import WorkerFault, WorkerLink
+
 # Limits on what is kept of a report, so that a malicious one does not exhaust the memory of the merge.
 LONGEST = 500  # characters of a text
 MOST = 64  # root causes, GPUs, training jobs
@@ -107,12 +109,21 @@ class Run(msgspec.Struct):
 
     strategy: str
     status: str
+    reason: str | None = None
     precision: str = ""
     compiled: bool = False
     devices: list[str] = []
     trained_with: int = 0
     samples_per_second: float | None = None
+    step_seconds: float | None = None
     first_step_seconds: float | None = None
+    shards_verified: bool | None = None
+    replicas_equal: bool | None = None
+    loss_fell: bool | None = None
+    worker_names: list[str] = []
+    worker_versions: list[dict[str, str]] = []
+    worker_faults: list[WorkerFault] = []
+    worker_links: list[WorkerLink] = []
 
 
 class Fix(msgspec.Struct):

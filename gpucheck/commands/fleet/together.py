@@ -8,17 +8,16 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from gpucheck.commands.fleet.decoded import shortened
+from gpucheck.commands.fleet.decoded import Run, shortened
 from gpucheck.commands.fleet.model import Fleet, FleetCause, FleetFault, FleetLink, FleetSkew, FleetTraining, FleetWorker
 from gpucheck.commands.fleet.names import fold
+from gpucheck.core.cluster.members import STRATEGY
 from gpucheck.core.cluster.slurm import expand
 from gpucheck.core.cluster.watch import lost
-from gpucheck.core.model import WorkerFault, WorkerLink
+from gpucheck.core.model.thresholds import WORKER_SKEW_TOLERATED
 from gpucheck.core.system.read import INVALID_JSON
 
 SKEW, UNREACHABLE = "worker-version-skew", "worker-unreachable"  # rules
-STRATEGY = "multi_worker_mirrored"
-TOLERATED = ("driver", "python")  # as in the rule worker-version-skew
 FEWEST = 3  # minimum workers to detect a slow one
 FIGURES = ("samples_per_second", "step_seconds", "first_step_seconds", "shards_verified", "replicas_equal", "loss_fell")
 SLOW = 2.0  # ratio to the median of the nodes' best links; other traffic also slows links
@@ -31,27 +30,11 @@ UNTRIED = "its report has no training with other nodes"
 UNREADABLE = "the training in its report is not in gpucheck's format"
 
 
-class _Run(msgspec.Struct):
-    strategy: str
-    status: str
-    reason: str | None = None
-    samples_per_second: float | None = None
-    step_seconds: float | None = None
-    first_step_seconds: float | None = None
-    shards_verified: bool | None = None
-    replicas_equal: bool | None = None
-    loss_fell: bool | None = None
-    worker_names: list[str] = []
-    worker_versions: list[dict[str, str]] = []
-    worker_faults: list[WorkerFault] = []
-    worker_links: list[WorkerLink] = []
+class _Training(msgspec.Struct):
+    training: list[Run] = []
 
 
-class _Report(msgspec.Struct):
-    training: list[_Run] = []
-
-
-_DECODER = msgspec.json.Decoder(_Report)
+_DECODER = msgspec.json.Decoder(_Training)
 
 
 def configurations(addresses: Mapping[str, str], first_port: int) -> tuple[dict[str, str], dict[str, str]]:
@@ -116,7 +99,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
     """
     decoded = {node: _runs(reports[node]) for node in places if node in reports}
     own = {
-        node: next((run for run in runs if run.strategy == STRATEGY), _Run(STRATEGY, "skipped", UNTRIED))
+        node: next((run for run in runs if run.strategy == STRATEGY), Run(STRATEGY, "skipped", UNTRIED))
         for node, runs in decoded.items()
     }
     links = _links(list(places), own)
@@ -127,7 +110,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
     versions = _versions(list(places), own)
     workers = []
     for index, node in enumerate(places):
-        run = own.get(node, _Run(STRATEGY, SILENT, unreached.get(node)))
+        run = own.get(node, Run(STRATEGY, SILENT, unreached.get(node)))
         alone = [
             one.samples_per_second for one in decoded.get(node, ()) if one.strategy == "one_device" and one.samples_per_second
         ]
@@ -145,7 +128,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
         )
     faults = tuple(_faults(workers, own))
     statuses = {worker.status for worker in workers}
-    result = next((run for run in own.values() if run.status == "passed"), _Run(STRATEGY, SILENT))
+    result = next((run for run in own.values() if run.status == "passed"), Run(STRATEGY, SILENT))
     return FleetTraining(
         status="passed" if statuses == {"passed"} else "failed" if statuses & {"failed", "timed_out"} else "unknown",
         reason="; ".join(f"{fault.worker} on {fault.node}: {fault.reason}" for fault in faults) or (None if workers else TOO_FEW),
@@ -158,15 +141,15 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
     )
 
 
-def _runs(report: bytes) -> list[_Run]:
+def _runs(report: bytes) -> list[Run]:
     """Return the training of a report. If another program wrote it, its training is unknown, and the reason says so."""
     try:
         return _DECODER.decode(report).training
     except INVALID_JSON:
-        return [_Run(STRATEGY, "skipped", UNREADABLE)]
+        return [Run(STRATEGY, "skipped", UNREADABLE)]
 
 
-def _versions(nodes: list[str], own: Mapping[str, _Run]) -> dict[str, dict[str, str]]:
+def _versions(nodes: list[str], own: Mapping[str, Run]) -> dict[str, dict[str, str]]:
     """Return each worker's versions, from its own report, or else from another worker's."""
     found: dict[str, dict[str, str]] = {}
     for index, node in enumerate(nodes):
@@ -184,10 +167,10 @@ def _skew(versions: Mapping[str, Mapping[str, str]]) -> Iterator[FleetSkew]:
         (majority, _), *others = counts.most_common()
         for value, _ in others:
             nodes = fold(node for node, own in versions.items() if own.get(what) == value)
-            yield FleetSkew(what=what, value=value, usual=majority, nodes=nodes, tolerated=what in TOLERATED)
+            yield FleetSkew(what=what, value=value, usual=majority, nodes=nodes, tolerated=what in WORKER_SKEW_TOLERATED)
 
 
-def _links(nodes: list[str], own: Mapping[str, _Run]) -> tuple[FleetLink, ...]:
+def _links(nodes: list[str], own: Mapping[str, Run]) -> tuple[FleetLink, ...]:
     """Return each pair once, because both workers measured the same all-reduce."""
     found: dict[tuple[str, ...], FleetLink] = {}
     for run in own.values():
@@ -207,7 +190,7 @@ def _slow(best: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(sorted(node for node, seconds in best.items() if seconds > SLOW * others[node]))
 
 
-def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFault]:
+def _faults(workers: list[FleetWorker], own: Mapping[str, Run]) -> list[FleetFault]:
     """Return the root faults: workers that failed themselves or have no report; if there are none, all reported workers."""
     nodes = {worker.name: worker.node for worker in workers}
     reported = [

@@ -22,10 +22,10 @@ References:
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, TrainingRun, rule
+from gpucheck.core.model.thresholds import WORKER_SKEW_TOLERATED
 from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
 
-TOLERATED = {"driver", "python"}  # may differ between workers
 _PACKAGES = ("tensorflow", "keras", "jax", "torch")  # packages that pip installs
 
 
@@ -48,7 +48,7 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
 
 
 def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tuple[Evidence, ...], context: Context) -> Finding:
-    name = next((name for name in differing if name not in TOLERATED), next(iter(differing)))
+    name = next((name for name in differing if name not in WORKER_SKEW_TOLERATED), next(iter(differing)))
     versions = differing[name]
     places = listing([f"{version} on {_worker(run, index)}" for version, index in versions.items()])
     more = f"; {listing([other for other in differing if other != name])} too" if len(differing) > 1 else ""
@@ -59,7 +59,7 @@ def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tupl
         evidence=evidence,
         fix=repairs(context, name=name, wanted=usual, workers=listing([_worker(run, index) for index in unusual])),
         affects=tuple(_worker(run, index) for index in unusual),
-        severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
+        severity=Severity.WARNING if differing.keys() <= WORKER_SKEW_TOLERATED else Severity.ERROR,
     )
 
 
