@@ -30,10 +30,10 @@ from wheel_index import SECONDS, Remote, Wheel, index
 from wheel_symbols import Symbols, missing, read
 
 from gpucheck.commands.setup import describe
+from gpucheck.commands.setup.together import solve_together
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Choice
 from gpucheck.core.solver.machine import Wishes
-from gpucheck.core.solver.together import solve_together
 
 TARGET = pathlib.Path(__file__).with_name("pairs.json")
 FRAMEWORKS = re.compile(r"tensorflow|torch|jax-cuda\d+-(?:plugin|pjrt)")

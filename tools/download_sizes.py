@@ -21,11 +21,11 @@ from packaging.tags import compatible_tags, cpython_tags
 from packaging.utils import parse_wheel_filename
 from wheel_index import SECONDS, Remote
 
+from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.downloads import name
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.solver.answer import Choice
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
 
 PLATFORM = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)]

@@ -7,8 +7,8 @@ from packaging.specifiers import SpecifierSet
 from gpucheck.core.compat import cuda, frameworks, versions, wheels
 from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
 from gpucheck.core.compat.wheels import Wheel
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.solve import best
 
 each = pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 each_with_candidate = pytest.mark.parametrize("release", [*RELEASES.values(), CANDIDATE], ids=lambda release: release.minor)
@@ -54,9 +54,9 @@ def test_jax_wheels_have_code_for_the_gpus_of_the_table(wheel: Wheel) -> None:
 def test_newest_release_for_hopper_before_driver_555_is_2_18(driver: str) -> None:
     hopper = Machine(driver=driver, gpus=(Gpu(capability=(9, 0)),), pythons=(Python(version="3.12"),))
     for wishes in (Wishes(), Wishes(tensorflow="==2.18.*")):
-        best = solve(hopper, wishes).best
-        assert best is not None
-        assert best.tensorflow == "2.18.1"
+        choice = best(hopper, wishes)
+        assert choice is not None
+        assert choice.tensorflow == "2.18.1"
 
 
 def test_code_is_native_compiled_or_missing() -> None:

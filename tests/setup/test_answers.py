@@ -11,8 +11,8 @@ import subprocess
 import case_files
 
 from gpucheck.commands.setup import describe
+from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.solver import commands
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
 
 CASES = pathlib.Path(__file__).parents[1] / "cases" / "setup" / "answers.txt"

@@ -6,11 +6,11 @@ import pytest
 from fakes import NOWHERE, FakeHost
 
 from gpucheck.commands.setup import here
+from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.host import Disk
 from gpucheck.core.model import Request
 from gpucheck.core.probes.packages import Distribution, Packages, Requirement
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
 
 HOME = {"HOME": "/home/user"}

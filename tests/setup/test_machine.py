@@ -7,6 +7,7 @@ import pytest
 from fakes import FakeHost
 
 from gpucheck.commands.setup import read
+from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.host import Completed
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
@@ -17,7 +18,6 @@ from gpucheck.core.probes.pci import Pci, PciFunction
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.wsl import Wsl
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Gpu, Machine, Python, machine
 
 USUAL = "cpython {} True True True\n"

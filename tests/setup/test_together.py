@@ -7,9 +7,9 @@ import pytest
 from command import gpucheck
 
 from gpucheck.commands.setup import describe, files
+from gpucheck.commands.setup.together import solve_together
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.machine import Wishes
-from gpucheck.core.solver.together import solve_together
 
 TORCH = "https://download.pytorch.org/whl/"
 

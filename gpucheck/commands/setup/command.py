@@ -15,15 +15,15 @@ from gpucheck.commands.setup import apply, describe, files, render, steps
 from gpucheck.commands.setup.elsewhere import read as read_elsewhere
 from gpucheck.commands.setup.here import Here, look
 from gpucheck.commands.setup.read import inspect_python, read
+from gpucheck.commands.setup.together import solve_together
+from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import OTHERS, TRAINING_BACKENDS
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host
 from gpucheck.core.model import ExitCode, Level, Request
 from gpucheck.core.solver.answer import Answer
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Machine, Python, Wishes
-from gpucheck.core.solver.together import solve_together
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.shells import word
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpucheck.commands.setup.project import Found, examine
+from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
@@ -14,7 +15,6 @@ from gpucheck.core.host import Host
 from gpucheck.core.host.child import PACKAGE
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.solver.answer import Answer, Choice
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.commands import FOLDER, WINDOWS_FOLDER
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 from gpucheck.core.solver.solve import uses_gpu

@@ -11,11 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from gpucheck.commands.setup.files import table_entry
+from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host
 from gpucheck.core.solver.answer import Choice
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Machine, Wishes
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 

@@ -6,9 +6,8 @@
 - solve: the choices for TensorFlow; rules use them as well
 - backends: the answer for Keras on JAX or PyTorch
 - boards: the answers for accelerators with the vendor's own packages: AMD's GPUs, Jetson, TPUs
-- together: TensorFlow with other frameworks in one environment
-- around: the whole answer: the choices, the driver to install first, other ways, and assumptions
 - commands: the commands for a choice
 
-All are pure functions over the tables of ``gpucheck/core/compat``. ``gpucheck/commands/setup`` prints and installs an answer.
+All are pure functions over the tables of ``gpucheck/core/compat``. ``gpucheck/commands/setup`` adds advice to
+an answer, prints it and installs it.
 """

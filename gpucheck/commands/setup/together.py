@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.solver.answer import Answer, Choice, Reason, refused
-from gpucheck.core.solver.around import solve
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 from gpucheck.core.solver.solve import choose
 
