@@ -15,7 +15,7 @@ def report(error: BaseException) -> None:
     if text is None:
         import traceback
 
-        text = "".join(traceback.format_exception(error)) + "gpucheck: this is a bug of gpucheck; please report it"
+        text = "".join(traceback.format_exception(error)) + "gpucheck: this is a bug in gpucheck; please report it"
     try:  # noqa: SIM105 - contextlib may be the missing module
         os.write(2, f"{text}\n".encode("utf-8", "backslashreplace") if text else b"")
     except OSError:  # it was closed

@@ -81,7 +81,7 @@ def folder(tmp_path):
 def rendered(folder, command, arguments, style):
     done = gpucheck(*command.split(), *arguments, "--format", style, cwd=folder)
     assert done.returncode != 2, done.stderr
-    assert "this is a bug of gpucheck" not in done.stderr
+    assert "this is a bug in gpucheck" not in done.stderr
     return done
 
 

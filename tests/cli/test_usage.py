@@ -67,7 +67,7 @@ def test_command_spellings_of_other_tools_are_accepted(typed, same):
         ("fleet mrge", "No such command 'mrge'", "did you mean merge?"),
         (
             "explain driver-mising",
-            "no file 'driver-mising', and no diagnosis of that code; `gpucheck rules` lists the codes",
+            "no file 'driver-mising', and no diagnosis with that code; `gpucheck rules` lists the codes",
             "did you mean driver-missing or ",
         ),
     ],

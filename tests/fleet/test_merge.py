@@ -117,7 +117,7 @@ def test_malformed_reports_do_not_prevent_any_format(tmp_path, style):
     place(tmp_path, "n3", {"system.node": "9" * 4400})
     (tmp_path / "deep.json").write_text('{"findings":' + "[" * 1000)
     done = gpucheck("fleet", "merge", tmp_path, "--format", style, "--output", tmp_path / "page")
-    assert (done.returncode, "bug of gpucheck" in done.stderr) == (3, False), done.stderr
+    assert (done.returncode, "bug in gpucheck" in done.stderr) == (3, False), done.stderr
     assert (tmp_path / "page").stat().st_size > 100
 
 

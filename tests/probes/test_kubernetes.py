@@ -65,7 +65,7 @@ class TestWhoTrainsTogether:
         addresses = ("10.4.0.0:8470", "10.4.0.1:8470", "10.4.1.0:8470", "10.4.1.1:8470")
         assert ask_pods("big-node-1-0-abcde") == (addresses, 2)
         api_server.pods.pop(0)
-        assert "only 3 of 4 pods are there" in ask_pods("big-node-1-0-abcde", waits=False)
+        assert "only 3 of 4 pods exist" in ask_pods("big-node-1-0-abcde", waits=False)
 
     def test_pods_of_a_stateful_set_are_sorted_by_number(self, api_server, ask_pods):
         def one(name, n):
@@ -124,7 +124,7 @@ class TestNotAllRun:
     def test_pod_that_never_starts_is_reported_with_its_reason(self, api_server, ask_pods, second, words):
         api_server.pods = [job_pods(1)[0], job_pods(3)[2], *([job_pods(2, address="", **second)[1]] if second else [])]
         said = ask_pods("train-0-x7f2k", waits=False)
-        assert said.startswith("Unusable: not all pods of the Job run: worker 1: ")
+        assert said.startswith("Unusable: not all pods of the Job are running: worker 1: ")
         assert words in said
         assert api_server.listed == 1
 
@@ -137,7 +137,7 @@ class TestNotAllRun:
         api_server.pods = [pod("tf-0", "10.0.0.1", {"app": "tf"}, ("StatefulSet", "tf"))]
         assert "Alone: this pod is the only one of its StatefulSet; it creates them one after the other" in ask_pods("tf-0")
         api_server.made = {STATEFUL_SETS + "tf": {"spec": {"replicas": 2}}}
-        assert "only 1 of 2 pods are there; it creates them one after the other unless its podManagementPolicy" in ask_pods(
+        assert "only 1 of 2 pods exist; it creates them one after the other unless its podManagementPolicy" in ask_pods(
             "tf-0", 2.0
         )
 

@@ -102,7 +102,7 @@ def test_pods_of_a_job_train_together():
 def test_pods_that_cannot_train_together_are_reported_with_a_reason():
     found, _ = in_pod(these(PODS[1]), these(), these(PODS[1], PODS[2]), remaining=0.0)
     assert found.startswith(
-        "the pods of this Kubernetes cluster can't train together: not all pods of the Job run: worker 0: has no"
+        "the pods of this Kubernetes cluster can't train together: not all pods of the Job are running: worker 0: has no"
     )
 
 

@@ -17,8 +17,8 @@ def config(context: click.Context, style: str) -> None:
     """Show the settings that a check in this folder uses, and where each comes from.
 
     Settings come from [tool.gpucheck] in the nearest pyproject.toml (in this folder or a parent), and from GPUCHECK_* variables.
-    The command line wins, then the variables, then pyproject.toml. A pyproject.toml that another user can have written is
-    ignored, with a message on standard error.
+    The command line overrides the variables, and these override pyproject.toml. A pyproject.toml that another user may have
+    written is ignored, with a message on standard error.
 
     \b
     Example of a pyproject.toml:

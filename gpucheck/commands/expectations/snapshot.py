@@ -162,7 +162,7 @@ def _significant(number: float) -> float:
 def render(wanted: Expectations, report: Report) -> str:
     """Render the file: each value with the measured one; unknown values are comments."""
     lines = [
-        f"# What this machine was on {report.started_at}, when gpucheck {report.tool.version} found: {report.verdict.value}.",
+        f"# State of this machine on {report.started_at}; gpucheck {report.tool.version} found: {report.verdict.value}.",
         "# Check this machine, or another that should match it: gpucheck --expect THIS-FILE",
         "# To drop an expectation, remove its line.",
         f"schema_version = {FORMAT_VERSION}",

@@ -157,7 +157,7 @@ def _unknown(what: str, codes: Rules) -> click.UsageError:
     similar = did_you_mean(what, codes, most=3, otherwise="")
     if not similar and (mentioned := _mentioned(what, codes.values())):
         similar = f" (did you mean {' or '.join(mentioned)}?)"
-    code = "no diagnosis of that code, and no known failure in this text" if " " in what else "and no diagnosis of that code"
+    code = "no diagnosis with that code, and no known failure in this text" if " " in what else "and no diagnosis with that code"
     return click.UsageError(f"no file {what!r}, {code}; `gpucheck rules` lists the codes{similar}")
 
 

@@ -24,7 +24,7 @@ _HEAD = 1 << 16  # bytes used to detect the kind of a file
 _MOST_CONTROLS, _MOST_INVALID = 0.01, 0.1  # share of the bytes of a text; invalid UTF-8: letters in an older encoding
 # First bytes of a file (RFC 1952, RFC 8878, the formats' own specifications), its format, and the program that unpacks it.
 _PACKED = ((b"\x1f\x8b", "gzip", "zcat"), (b"\xfd7zXZ\0", "xz", "xzcat"), (b"BZh", "bzip2", "bzcat"))
-_FOREIGN = ((b"PK\x03\x04", "a zip archive", "unzip -p"), (b"\x28\xb5\x2f\xfd", "compressed by zstd", "zstdcat"))
+_FOREIGN = ((b"PK\x03\x04", "a zip archive", "unzip -p"), (b"\x28\xb5\x2f\xfd", "compressed with zstd", "zstdcat"))
 _CONTROLS = bytes({*range(1, 32)}.difference(b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"))  # not in text for a terminal
 
 
@@ -61,7 +61,7 @@ class Limited(io.RawIOBase):
             data = self._next()
             if not data:
                 return 0
-            # Skip zeros: a log that was truncated while its program writes on has a hole. A device of zeros is not a log.
+            # Skip zeros: a log that was truncated while its program kept writing has a hole. A device of zeros is not a log.
             if data[0] or self.is_device or data.strip(b"\0"):
                 self._piece = memoryview(data)
         size = min(len(buffer), len(self._piece))
@@ -183,7 +183,7 @@ def _decompressed(what: str, stream: io.BufferedReader, name: str) -> io.Buffere
 
         return bz2.BZ2File(stream)
     except ImportError as error:
-        raise Refused(f"cannot read {name}: it is compressed by {what}, and this Python lacks {error.name}") from None
+        raise Refused(f"cannot read {name}: it is compressed with {what}, and this Python lacks {error.name}") from None
 
 
 def _textual(head: bytes, name: str) -> None:

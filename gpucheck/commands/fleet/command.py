@@ -89,9 +89,9 @@ def merge(
     """Merge the JSON reports of nodes: files, or folders of *.json that `gpucheck --format json` wrote.
 
     Each root cause is listed once, with its nodes. Among nodes with the same GPUs, slow ones and versions that differ from the
-    majority are listed. So are reports that are half-written, foreign, duplicate, old or from a wrong clock. The node's name is
-    in the report; for older reports it is the file name. Exit codes: 0 all nodes are healthy; 1 a node has a fault; 2 wrong
-    usage; 3 no node has a fault, but something could not be checked.
+    majority are listed. So are files that are not a valid report, and reports that are duplicate, old or from a wrong clock. The
+    node's name is in the report; for older reports it is the file name. Exit codes: 0 all nodes are healthy; 1 a node has a
+    fault; 2 wrong usage; 3 no node has a fault, but something could not be checked.
     """
     limit.set(timeout)
     _print(lambda: _merged(paths, nodes, limit, max_age, strict=outputs["strict"]), Output(**outputs), limit.end)

@@ -43,9 +43,7 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@expect_option(
-    "Check that the node meets the expectations about GPUs and driver in a file. May be repeated. The rest is ignored."
-)
+@expect_option("Check that the node meets the expectations about GPUs and driver in a file; others are ignored. May be repeated.")
 @click.option(
     "--gres",
     type=Gres(),
@@ -82,11 +80,11 @@ def node(
 ) -> None:
     """Check the machine itself: driver, GPUs, buses, memory errors, the kernel's log, device files, limits.
 
-    No Python environment is checked, so a node without TensorFlow is healthy. Nothing is allocated on a GPU, and what jobs do
-    is not a fault. A driver that does not respond is a fault. Settings (pyproject.toml, GPUCHECK_ variables) are not read. Exit
-    codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict. With --exit-style slurm, 1 is a fault and everything else is 0,
-    because Slurm drains a node for any other code of its Prolog. A script that acts on a fault must check for the line of
-    --drain-reason on standard output, because Python itself exits with 1 if gpucheck is broken.
+    No Python environment is checked, so a node without TensorFlow is healthy. Nothing is allocated on a GPU, and an error that
+    a job causes is not a fault. A driver that does not respond is a fault. Settings (pyproject.toml, GPUCHECK_ variables) are
+    not read. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict. With --exit-style slurm, 1 is a fault and everything
+    else is 0, because Slurm drains a node for any other code of its Prolog. A script that acts on a fault must check for the line
+    of --drain-reason on standard output, because Python itself exits with 1 if gpucheck is broken.
     """
     if reason and (typed("style") or outputs.target is not None):
         raise click.UsageError("--drain-reason prints one line; use --report FORMAT=FILE to also write a report")
@@ -175,7 +173,7 @@ def _print_drain_reason(report: Report, code: int, exit_style: str) -> None:
 def _reason_to_drain(report: Report) -> str:
     """Return the line for Slurm's ``scontrol update reason=`` and ``sinfo -R``, empty for a healthy node.
 
-    For example "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer answers its driver: GPU is lost. [power-cycle]".
+    For example "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer responds to its driver: GPU is lost. [power-cycle]".
     """
     from gpucheck.core.reports import npd
 

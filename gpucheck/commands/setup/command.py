@@ -56,7 +56,7 @@ class Specifier(click.ParamType):  # type: ignore[type-arg,unused-ignore]
             self.fail(f"{value!r} is not a version or a version specifier (expected e.g. 2.19 or '>=2.16,<2.20')", param, ctx)
         patches = [release.latest_patch for release in RELEASES.values()]
         if not any(versions.satisfies(patch, text) for patch in patches):
-            self.fail(f"no known TensorFlow matches {text}: {', '.join(patches)}", param, ctx)
+            self.fail(f"no known TensorFlow release matches {text}: {', '.join(patches)}", param, ctx)
         return text
 
 

@@ -137,7 +137,7 @@ def _take(text: str, draft: Draft) -> int:
         _add_gpu(text[offset:end], gpu[1], int(_first_number(count) or _first_number(after) or 1), draft)
         return end + (after.end() if after else 0)
     if longest is None:
-        raise Unknown(f"unknown word {re.split(r'[,;() ]', text, maxsplit=1)[0]!r}; known are {KINDS}")
+        raise Unknown(f"unknown word {re.split(r'[,;() ]', text, maxsplit=1)[0]!r}; expected {KINDS}")
     match, take = longest
     take(match, text[match.start() : match.end()], draft)
     return match.end()
@@ -151,7 +151,7 @@ def _in_words(pair: re.Match[str]) -> str:
     """Return words for the beginning of key=value: ", driver " for "driver=", and ", no gpu" for "gpu=none"."""
     key = pair[1].lower()
     if key not in vocabulary.KEYS:
-        raise Unknown(f"unknown key {key!r}; known are {', '.join(dict.fromkeys(vocabulary.KEYS))}")
+        raise Unknown(f"unknown key {key!r}; expected one of {', '.join(dict.fromkeys(vocabulary.KEYS))}")
     if pair[2]:
         if key not in vocabulary.MAY_BE_ABSENT:
             raise Unknown(f"{key} can't be {pair[2]!r}")
@@ -216,7 +216,7 @@ def _distribution(match: re.Match[str], text: str, draft: Draft) -> None:
     elif version is not None:
         glibc = systems.glibc(name, version)
         if glibc is None and name in systems.GLIBC:
-            raise Unknown(f"unknown release {text!r}: {', '.join(systems.GLIBC[name])} are known; or specify glibc 2.28")
+            raise Unknown(f"unknown release {text!r}: expected {', '.join(systems.GLIBC[name])}; or specify glibc 2.28")
         if glibc and draft.glibc not in (None, glibc):
             raise Unknown(f"it describes two systems: one with glibc {draft.glibc}, and {text} with glibc {glibc}")
         draft.glibc = glibc or draft.glibc
@@ -228,7 +228,7 @@ def _tpu(match: re.Match[str], text: str, draft: Draft) -> None:
     kind = names.get(word or "", word)
     generation = tpu.generation_of(kind) if kind else "unknown"
     if generation is None:
-        raise Unknown(f"unknown TPU {text!r}: {', '.join(known.name for known in tpu.GENERATIONS)} are known")
+        raise Unknown(f"unknown TPU {text!r}: expected {', '.join(known.name for known in tpu.GENERATIONS)}")
     draft.tpu = generation
 
 

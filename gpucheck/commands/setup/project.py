@@ -178,7 +178,7 @@ def _allows(specifier: str, minor: str) -> bool:
 def _reason(entry: _Requirement, newest: str | None, working: dict[str, Choice], machine: Machine, wishes: Wishes) -> str | None:
     """Return why the release that pip would install does not work here; None if it does."""
     if newest is None:
-        return "no known TensorFlow matches"
+        return "no known TensorFlow release matches"
     if newest not in working:
         out = solve(machine, replace(wishes, tensorflow=f"=={newest}.*")).excluded
         why = f": {out[0].reasons[0].text}" if out else ""

@@ -131,14 +131,14 @@ def _lacking(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | Non
         missing = [f"worker {place}: {ended.get(place, 'has no pod')}" for place in gone]
     else:
         places = list(range(total))
-        missing = [] if (wanted or 0) <= total else [f"only {total} of {wanted} pods are there{_one_by_one(group)}"]
+        missing = [] if (wanted or 0) <= total else [f"only {total} of {wanted} pods exist{_one_by_one(group)}"]
     still = [f"worker {place}: {pod.state}" for place, pod in zip(places, order, strict=True) if not pod.ready]
     listed = (still + missing)[:MENTIONED]
     if not listed:
         return None
     more = len(still) + max(len(missing), total - len(order)) - len(listed)
     return (
-        f"not all pods of the {group.maker} run: {'; '.join(listed)}{f'; and {more} more' if more else ''}"
+        f"not all pods of the {group.maker} are running: {'; '.join(listed)}{f'; and {more} more' if more else ''}"
         " (see kubectl describe pod)"
     )
 

@@ -51,7 +51,7 @@ class Parsed:
             return None
         except ValueError as error:
             where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
-            self.problems.append(f"it is not valid JSON{where}" + ("; JSON wants double quotes" if "'" in text else ""))
+            self.problems.append(f"it is not valid JSON{where}" + ("; JSON requires double quotes" if "'" in text else ""))
             return None
         if isinstance(config, dict):
             return config

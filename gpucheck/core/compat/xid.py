@@ -117,7 +117,7 @@ _KNOWN = (
     _ignored(161, "a memory channel could not be retired", "warning", _SUPPORT, "memory"),
     # NVIDIA lists no action for the next four
     Xid(167, "the PCIe connection timed out for good", "error", "reboot", "reboot; check the slot", "gpu"),
-    _ignored(168, "damage in protected memory: there is less of it", "warning", _SUPPORT, "memory"),
+    _ignored(168, "damage in protected memory, which is now smaller", "warning", _SUPPORT, "memory"),
     _reset(171, "the location of the memory error of Xid 48: DRAM", "memory"),
     _reset(172, "the location of the memory error of Xid 48: SRAM", "memory"),
     *(_program(code, "a copy engine failed") for code in (39, 40, 41, 70, 71, 72, 75, 76, 77, 85, *range(126, 136))),
@@ -134,7 +134,7 @@ def xid(code: int) -> Xid | None:
 
 
 def is_nonfatal(text: str) -> bool:
-    """Whether the message about an NVLink says Nonfatal, behind the name of the process, which may be that word too."""
+    """Whether the message about an NVLink says Nonfatal, after the name of the process, which may be that word too."""
     return re.findall(r"\b(?:Fatal|Nonfatal)\b", text)[-1:] == ["Nonfatal"]
 
 
@@ -146,7 +146,7 @@ RECOVERIES: dict[int, Recovery] = {
     1: Recovery("reset-gpu", _RESET_IT),
     2: Recovery("reboot", "restart the machine"),
     3: Recovery("drain", "end all work that uses several GPUs"),
-    4: Recovery("reset-gpu", "start no new work on the GPU, let the present work end, and reset it"),
+    4: Recovery("reset-gpu", "start no new work on the GPU, let the current work finish, and reset it"),
     5: Recovery("drain", "recover the IMEX domain"),
     6: Recovery("reset-gpu", "reset the GPU with its PCIe bus"),
     7: Recovery("reboot", "restart the machine"),

@@ -180,7 +180,7 @@ def _assignments(release: Release, python: Python) -> tuple[Assignment, ...]:
     if release.cusolver_reachable:
         return ()
     folder = f"{{environment}}/lib/python{versions.minor(python.version)}/site-packages/nvidia/cusolver/lib"
-    reason = f"TensorFlow {release.minor} does not search the folder of libcusolver.so.11 (a bug of this release)"
+    reason = f"TensorFlow {release.minor} does not search the folder of libcusolver.so.11 (a bug in this release)"
     return (Assignment(variable="LD_LIBRARY_PATH", operation=Operation.PREPEND, value=folder, reason=reason),)
 
 

@@ -1,4 +1,4 @@
-"""Check that no other user can have written a file that was found by searching, not named by the user.
+"""Check that no other user could have written a file that was found by searching, not named by the user.
 
 Also for modules in the current folder, for programs that root would execute, and for files to write: in a folder with the sticky
 bit that every user can write to, such as /tmp, any user can create a link or file of the expected name beforehand. A link
@@ -15,7 +15,7 @@ LINKS = 40  # maximum to follow, as on Linux
 
 
 def why_untrusted(path: str, also: int | None = None) -> str | None:
-    """Return why another user may have written a file; None if only this user and root can have.
+    """Return why another user may have written a file; None if only this user and root could have.
 
     Checks the file and its folder, and for a link also the target and the target's folder.
 
@@ -64,7 +64,7 @@ def why_not_as_root(program: str) -> str | None:
             folder = os.stat(os.path.dirname(place))
             reason = _why_untrusted_program(os.stat(place), "it") or _why_untrusted_program(folder, "its folder")
             if reason is not None:
-                return f"{reason}, and root executes nothing that others can have put there"
+                return f"{reason}, and root executes nothing that others may have put there"
     except OSError:
         return None
     return None

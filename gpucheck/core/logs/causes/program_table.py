@@ -10,8 +10,8 @@ ERROR, WARNING = Severity.ERROR, Severity.WARNING
 _CLASH = "{package}[ {version}] needs {needs}, but pip installed {found}."  # of two packages
 _NO_GPU_CODE = "The installed {} was built without CUDA, so it can't use an NVIDIA GPU."
 _NOT_FINITE = "The training {metric|loss} became {value|NaN}[ in epoch {epoch}][ at step {step}]."
-_LACKING = "TensorFlow ended: this CPU lacks instructions that this build of TensorFlow uses[ ({instructions})]."
-_ILLEGAL = "The program ended: it used an instruction that this CPU does not have, and TensorFlow for x86-64 needs AVX."
+_LACKING = "TensorFlow aborted: this CPU lacks instructions that this build of TensorFlow uses[ ({instructions})]."
+_ILLEGAL = "The program crashed: it used an instruction that this CPU does not have, and TensorFlow for x86-64 needs AVX."
 
 # Diagnoses that gpucheck.keras.Watch reports during training; the last seven if it trains on the CPU despite a GPU. A loss has its own rows.
 _WATCHED = """
@@ -113,12 +113,12 @@ ROWS = (
     Row("tensorflow-import-failed", _ILLEGAL, Match("killed", signal="SIGILL")),
     always(
         "xla-flags-unknown",
-        "{variable} names the file {file}, which XLA can't open, so it ends the process.",
+        "{variable} names the file {file}, which XLA can't open, so it aborts the process.",
         Match("xla-flag-unknown", file=".+"),
     ),
     always(
         "xla-flags-unknown",
-        "{variable|XLA_FLAGS} contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it ends the process.",
+        "{variable|XLA_FLAGS} contains {flag*|a flag}, which XLA in this TensorFlow does not support, so it aborts the process.",
         Match("xla-flag-unknown"),
     ),
     # -- programs --

@@ -36,8 +36,8 @@ NEARLY_FASTEST = 0.9  # share of the fastest rate: of remedies that differ less,
 REMEDIES = {
     "prefetch": ".prefetch(tf.data.AUTOTUNE)",
     "parallel_map": ".map(..., num_parallel_calls=tf.data.AUTOTUNE) and .prefetch(tf.data.AUTOTUNE)",
-    "cache": ".cache() behind a parallel map, and .prefetch(tf.data.AUTOTUNE)",
-    "larger_batch": ".cache() behind a parallel map, .prefetch(tf.data.AUTOTUNE) and a batch twice as large",
+    "cache": ".cache() after a parallel map, and .prefetch(tf.data.AUTOTUNE)",
+    "larger_batch": ".cache() after a parallel map, .prefetch(tf.data.AUTOTUNE) and a batch twice as large",
 }
 FINE = {
     "batch_normalization": "synchronized BatchNormalization sees the global batch",

@@ -22,7 +22,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 cannot use the GPU: it does not search the folder of libcusolver.so.11 (a bug of this release).
+    -> TensorFlow 2.21.0 cannot use the GPU: it does not search the folder of libcusolver.so.11 (a bug in this release).
 References:
     https://www.tensorflow.org/install/pip
     https://man7.org/linux/man-pages/man8/ld.so.8.html
@@ -66,7 +66,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     where = f"the {'folder' if len(names) == 1 else 'folders'} of {listing(names)}"
     return Finding(
         summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: {searching} not search {where}"
-        f"{' (a bug of this release)' if defect else ''}.",
+        f"{' (a bug in this release)' if defect else ''}.",
         evidence=(
             *(item for fault in unreachable for item in fault.evidence),
             *saw(libraries, "loader"),

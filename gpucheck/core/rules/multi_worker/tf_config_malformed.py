@@ -15,8 +15,8 @@ Unless:
     Never, if it is set.
 Example:
     cluster.configured = true
-    cluster.problems = ["it is not valid JSON at character 2; JSON wants double quotes"]
-    -> TF_CONFIG is set, but TensorFlow can't use it: it is not valid JSON at character 2; JSON wants double quotes.
+    cluster.problems = ["it is not valid JSON at character 2; JSON requires double quotes"]
+    -> TF_CONFIG is set, but TensorFlow can't use it: it is not valid JSON at character 2; JSON requires double quotes.
 References:
     https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable
     https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TFConfigClusterResolver
@@ -35,7 +35,7 @@ _WITH_CHIEF = '{"cluster": {"chief": ["host1:2222"], "worker": ["host2:2222"]}, 
 _CORRECTIONS = {
     r"(?i)not valid JSON|JSONDecodeError|pars|not a JSON object": "Write it as JSON: double quotes inside, single quotes around it",
     r"same address": "Give every task its own address",
-    r"localhost": "Replace localhost by the name or address under which the other machines reach this one",
+    r"localhost": "Replace localhost with the name or address by which the other machines reach this one",
     r"host:port": "Write every address as host:port",
     r'one "chief"': "Make one of the tasks the chief",
     r"type must be WORKER": "Add the cluster to it",
@@ -70,7 +70,7 @@ def repairs(context: Context, *, source: str = "", message: str = "") -> Fixes:
     Args:
         context: what is known about the machine.
         source: "server" if the program itself passes the cluster to tf.train.Server.
-        message: of TensorFlow or of the probe.
+        message: the message from TensorFlow or the probe.
     """
     server = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) that its ClusterSpec contains")
     if source == "server":

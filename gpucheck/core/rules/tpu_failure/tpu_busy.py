@@ -75,8 +75,8 @@ def repairs(context: Context, *, pid: str = "", message: str = "") -> Fixes:
 
     Args:
         context: what is known about the machine.
-        pid: of the process that uses it.
-        message: of the refusal.
+        pid: the ID of the process that uses it.
+        message: the framework's message.
     """
     if pid:
         yield Fix(

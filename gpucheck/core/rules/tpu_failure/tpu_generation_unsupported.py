@@ -77,4 +77,4 @@ def repairs(context: Context, *, variables: str = "") -> Fixes:
     yield Fix(text="Train with Keras on JAX, which supports it", command=f"{context.pip('jax[tpu]')} && {setting}")
     yield Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v5p, and with limits v6e")
     if variables:
-        yield Fix(text="If you do not use a TPU, remove the variable that names it", command=f"unset {variables}")
+        yield Fix(text="If you do not use a TPU, remove the variable that configures it", command=f"unset {variables}")

@@ -78,7 +78,7 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
 
     Args:
         context: what is known about the machine.
-        message: of the framework; empty: unknown.
+        message: the framework's message; empty: unknown.
         variables: names of the variables that announce a TPU, separated by spaces.
         chips: the generation of the chips on the bus, if their device nodes are missing.
     """
@@ -102,7 +102,7 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
     if (variables or not message) and not chips:
         many = "variables" if " " in variables else "variable"
         yield Fix(
-            text=f"If you do not use a TPU, remove the {many} that announce{'' if ' ' in variables else 's'} it",
+            text=f"If you do not use a TPU, remove the {many} that configure{'' if ' ' in variables else 's'} it",
             command=f"unset {variables or 'TPU_NAME'}",
         )
     look = Fix.look("Look for the device nodes, one per chip", "ls -l /dev/accel* /dev/vfio/")

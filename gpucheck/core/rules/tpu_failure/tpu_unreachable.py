@@ -82,7 +82,7 @@ def repairs(context: Context, *, message: str = "", name: str = "") -> Fixes:
 
     Args:
         context: what is known about the machine.
-        message: of the framework.
+        message: the framework's message.
         name: the value of TPU_NAME.
     """
     wanted = next((fix for pattern, fix in _NAMED.items() if re.search(pattern, message)), None)

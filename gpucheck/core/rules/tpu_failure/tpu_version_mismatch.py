@@ -72,7 +72,7 @@ def repairs(context: Context, *, tensorflow_tpu: str = "", message: str = "") ->
     Args:
         context: what is known about the machine.
         tensorflow_tpu: version of the installed tensorflow-tpu.
-        message: of the framework.
+        message: the framework's message.
     """
     if "binary running on" in message:
         yield Fix(
