@@ -27,13 +27,13 @@ def script(tmp_path, name, changes=None, *, body=None, shown=None, after=None, p
 
     Args:
         tmp_path: the folder.
-        name: of the recipe.
-        changes: of the machine that gpucheck judges.
+        name: the recipe's name.
+        changes: changes to the machine that gpucheck judges.
         body: shell commands that replace gpucheck.
         shown: the nodes in the format of scontrol, one per line.
         after: the nodes in the format of scontrol after its first other command.
-        proof: what prove_node.sh does.
-        **switches: of gpucheck.sh.
+        proof: what prove_node.sh runs.
+        **switches: variables of gpucheck.sh.
     """
     bin_folder = installed(tmp_path / "bin", changes, body=body)
     (tmp_path / "config").write_text("")

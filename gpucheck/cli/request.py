@@ -168,7 +168,7 @@ def merged(expectations: Sequence[Expectations]) -> Expectations | None:
 
 
 def _depth(flags: dict[str, bool]) -> str | None:
-    """Return the requested depth; the command line wins over settings."""
+    """Return the requested depth; the command line overrides settings."""
     wanted = [name for name, flag in flags.items() if flag]
     explicit = [name for name in wanted if typed(name)]
     if len(explicit) > 1:

@@ -136,7 +136,7 @@ def wheels(bench: Bench, typed: str) -> list[pathlib.Path]:
 
 
 def make_writable(trial: Trial) -> None:
-    """Replace symbolic links to packages elsewhere, which pip would follow and change, by hard links."""
+    """Replace symbolic links to packages elsewhere, which pip would follow and change, with hard links."""
     for entry in list(trial.environment.site.iterdir()):
         if entry.is_symlink():
             target = entry.resolve()

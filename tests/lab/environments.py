@@ -64,7 +64,7 @@ class Environment:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def own(self, name: str) -> None:
-        """Replace the link to a real package by a copy, which may be broken."""
+        """Replace the link to a real package with a copy, which may be broken."""
         package = self.site / name
         if package.is_symlink() and package.is_dir():
             real = package.resolve()

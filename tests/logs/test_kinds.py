@@ -16,7 +16,7 @@ def kinds_used(tree: ast.Module, of_logs: bool) -> Iterator[tuple[int, str]]:
     """The line and the kind of each call and comparison; a constant of the module counts at each use.
 
     Args:
-        tree: of a module.
+        tree: the module's syntax tree.
         of_logs: whether all of it is about events.
     """
     constants = {

@@ -36,8 +36,8 @@ def test_long_lines_are_split_into_overlapping_pieces() -> None:
     ],
 )
 def test_message_after_a_progress_bar_is_separated(bar: str, message: str) -> None:
-    assert lines.behind_bar(bar) == bar
-    assert lines.behind_bar(bar + message) == message
+    assert lines.after_bar(bar) == bar
+    assert lines.after_bar(bar + message) == message
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_message_after_a_progress_bar_is_separated(bar: str, message: str) -> No
     ],
 )
 def test_lines_of_only_a_progress_bar_are_unchanged(line: str) -> None:
-    assert lines.behind_bar(line) == line
+    assert lines.after_bar(line) == line

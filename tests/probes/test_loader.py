@@ -94,7 +94,7 @@ print(*mapped)
     ],
 )
 def test_model_matches_the_real_loader(tmp_path, first, dies, rpath):
-    """The first folder on the search path has a possibly broken file, the second a sound copy."""
+    """The first folder on the search path has a possibly broken file, the second an intact copy."""
     first_folder, sound, package = tmp_path / "first", tmp_path / "sound", tmp_path / "package"
     for folder in (first_folder, sound, package):
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""Files found by searching are used only if no other user can have written them."""
+"""Files found by searching are used only if no other user could have written them."""
 
 import os
 

@@ -89,7 +89,7 @@ def test_files_and_links_of_the_user_are_written(shared):
 
 
 def test_link_of_another_user_in_a_private_folder_is_followed(shared):
-    """As in the kernel: only users with write access to the folder can have created it."""
+    """As in the kernel: only users with write access to the folder could have created it."""
     link = shared.parent / "target/link"
     link.symlink_to("report.json")
     os.lchown(link, OTHER, OTHER)

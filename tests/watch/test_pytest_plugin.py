@@ -34,7 +34,7 @@ def test_tests_are_skipped_with_the_root_cause(tmp_path, gpus, expected):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     argv = [sys.executable, "-m", "pytest", "-rs", "-p", "gpucheck.pytest_plugin", "-p", "no:cacheprovider", "test_project.py"]
-    if gpus:  # replace this machine by a recorded one
+    if gpus:  # replace this machine with a recorded one
         place = f"import sys; sys.path.insert(0, {str(ROOT / 'tests')!r})\nfrom test_api import recorded\n"
         (tmp_path / "conftest.py").write_text(f"{place}from gpucheck import api\napi.check = lambda **_: recorded()\n")
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)

@@ -208,7 +208,7 @@ def _ask(options: dict[str, Any]) -> Ask:
 
 
 def _check_model(name: str, data: str) -> None:
-    """Check the form of MODULE:FUNCTION, and that no other user can have written the module's files in this folder."""
+    """Check the form of MODULE:FUNCTION, and that no other user could have written the module's files in this folder."""
     module, colon, function = name.partition(":")
     parts = module.split(".")
     if not colon or not all(part.isidentifier() for part in (*parts, function)):

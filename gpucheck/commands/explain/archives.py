@@ -29,8 +29,8 @@ class Archive:
         """Set the source; reads nothing.
 
         Args:
-            stream: of a tar archive, unpacked; or of a zip archive, which must be able to seek.
-            name: of the archive, for messages.
+            stream: an unpacked tar archive, or a zip archive, whose stream must be able to seek.
+            name: the archive's name, for messages.
             late: returns whether the deadline has passed.
         """
         self.cut: str | None = None
@@ -109,7 +109,7 @@ def archive_in(stream: IO[bytes] | Limited, path: str, name: str) -> Archive | i
 
     Args:
         stream: its bytes, from the start.
-        path: of the file. A zip archive is opened from it, because its list of files is at its end.
+        path: the file's path. A zip archive is opened from it, because its list of files is at its end.
         name: the name the user gave.
 
     Raises:

@@ -150,8 +150,8 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     counts: dict[str, int]  # nodes by verdict
     causes: tuple[FleetCause, ...]  # errors first, then the most frequent
-    unknown: dict[str, Part]  # reason without a verdict -> nodes
-    unreached: dict[str, Part]  # reason without a report from the engine -> nodes
+    unknown: dict[str, Part]  # nodes without a verdict, by reason
+    unreached: dict[str, Part]  # nodes that the engine did not check, by reason
     missing: Part | None  # expected nodes without a report; None: expected nodes not given
     groups: tuple[Group, ...]  # the largest first
     slow: tuple[Slow, ...]

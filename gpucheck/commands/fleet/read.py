@@ -91,7 +91,7 @@ def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[
     """Read some files, and skip those that do not respond.
 
     Args:
-        paths: of the files.
+        paths: the files' paths.
         now: seconds since 1970.
         until: the deadline, in ``time.monotonic()`` seconds.
     """
@@ -121,7 +121,7 @@ def read(path: str, now: float) -> NodeReport | Unusual:
         if error.errno == errno.EFBIG:
             return unread(path, "too large", f"larger than {REPORT_BYTES_MAX >> 20} MiB")
         return unread(path, "unreadable", error.strerror or str(error))
-    except Exception as error:  # including a bug of gpucheck
+    except Exception as error:  # including a bug in gpucheck
         return unread(path, "unreadable", shortened(f"{type(error).__name__}: {error}"))
 
 

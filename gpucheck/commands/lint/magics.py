@@ -1,4 +1,4 @@
-"""Replace IPython syntax in notebook cells (magics, shell commands, help) by blank lines or plain Python."""
+"""Replace IPython syntax in notebook cells (magics, shell commands, help) with blank lines or plain Python."""
 
 import ast
 import re

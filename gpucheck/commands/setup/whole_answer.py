@@ -29,7 +29,7 @@ def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
 
 
 def _first(answer: Answer, wishes: Wishes) -> str | None:
-    """Return the driver to install if nothing works with the present one."""
+    """Return the driver to install if nothing works with the current one."""
     machine = answer.machine
     another_cause = wishes.cpu or machine.tpu is not None or machine.jetson or machine.musl
     if answer.choices or another_cause or machine.driver is None or not machine.gpus:

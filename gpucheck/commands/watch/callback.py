@@ -76,7 +76,7 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
                 "{rank}" in the name, of a .json file in a folder that all share, each writes its own, and the first reads them.
 
         Raises:
-            ValueError: a time that is not positive, something else than a function, a report of another kind, or in a folder
+            ValueError: a time that is not positive, something other than a function, a report of another kind, or in a folder
                 that does not exist.
         """
         for name, value in (("every_seconds", every_seconds), ("stall_seconds", stall_seconds)):

@@ -164,7 +164,7 @@ def _joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[Wo
     Args:
         run: the plan: strategy, devices, workers.
         workers: those that this run started.
-        faults: of the workers responsible for a failure.
+        faults: the faults of the workers responsible for a failure.
     """
     trained = [result.run for worker in workers if (result := worker.child.message(Trained)) is not None]
     if trained:

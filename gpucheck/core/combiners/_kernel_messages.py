@@ -160,7 +160,7 @@ class Machine:
     def complaints(
         self, kernel_log: KernelLog, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]
     ) -> tuple[Complaint, ...]:
-        """Return the latest of each kind and GPU, except for GPUs that need no action. Only a message that names a GPU drains."""
+        """Return the latest of each kind and GPU, without GPUs that need no action. Only one that names a GPU drains the node."""
         well = {device for device, demand in actions.items() if demand.action is Action.IGNORE}
         latest: dict[tuple[str, str | None], Complaint] = {}
         for place, text in enumerate(kernel_log.nvrm):

@@ -56,7 +56,7 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         """Return the finding from a failed run whose reason matches, else from the log; None if there is neither.
 
         Args:
-            code: of the cause.
+            code: the cause's code.
             pattern: matches the failure's reason.
             summary: for a failed run, with the placeholders {run} and {text}.
             fix: for both; read once.

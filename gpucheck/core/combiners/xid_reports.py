@@ -92,10 +92,10 @@ def finding(
     """Return the finding about the GPUs in these reports.
 
     Args:
-        summary: of the finding.
+        summary: the finding's summary.
         reports: about the GPUs.
         action: the hardware action.
-        repairs: of the rule.
+        repairs: the rule's function for repairs.
         context: what is known about the machine.
         sources: further reports that show it.
     """

@@ -34,7 +34,7 @@ class Missing(msgspec.Struct, frozen=True):
     """Why a plugin can't be called: a fact is missing."""
 
     reason: str
-    crashed: bool  # because a combiner crashed, which is a bug of gpucheck
+    crashed: bool  # because a combiner crashed, which is a bug in gpucheck
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -138,7 +138,7 @@ def _combine(combiner: Combiner, facts: Facts) -> Reading:
         return Reading(probe=combiner.name, status=status, problem=given.reason)
     try:
         return Reading(probe=combiner.name, status=ProbeStatus.OK, fact=combiner.combine(**given))
-    except Exception as error:  # a bug of gpucheck: all rules that need the fact report it
+    except Exception as error:  # a bug in gpucheck: all rules that need the fact report it
         problem = f"combiner {combiner.name}: {type(error).__name__}: {error}"
         return Reading(probe=combiner.name, status=ProbeStatus.FAILED, problem=problem)
 
@@ -165,7 +165,7 @@ def _apply(rule: Rule, facts: Facts) -> Judgement:
         return judgement_of(rule, Status.CRASHED if given.crashed else Status.SKIPPED, given.reason)
     try:
         result = rule.check(**given)
-    except Exception as error:  # a bug of gpucheck must not affect the other rules
+    except Exception as error:  # a bug in gpucheck must not affect the other rules
         return judgement_of(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
     if result is None:
         return judgement_of(rule, Status.CLEAR)

@@ -104,7 +104,7 @@ def page(code: str, docstring: str, repairs: tuple[Fix, ...] | None = None) -> P
     """Parse a rule's module docstring.
 
     Args:
-        code: of the rule.
+        code: the rule's code.
         docstring: its text.
         repairs: the section Fix; None: the docstring has it.
 

@@ -70,7 +70,7 @@ class Child(Protocol):
 
         Args:
             kind: its class.
-            job: of which job, if there are several.
+            job: the job that must have sent it, if there are several.
             within: seconds from now after which the child is killed as hung; None: its own limit.
         """
 

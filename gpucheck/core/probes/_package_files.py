@@ -164,7 +164,7 @@ def hidden(host: Host, interpreter: Interpreter, distributions: dict[str, Instal
         host: the machine.
         interpreter: the examined one.
         distributions: those installed for it.
-        names: of distributions; those that are not installed are ignored.
+        names: distributions to check; those that are not installed are ignored.
     """
     homes = {_module(name): distributions[name].folder for name in names if name in distributions}
     packages, path = set(homes.values()), interpreter.path

@@ -77,7 +77,7 @@ def choose(fixes: Iterable[Fix], context: Context) -> tuple[Fix, ...]:
     """Return the fixes that can be applied there, each once: repairs before commands that only show more.
 
     Args:
-        fixes: of the diagnosis, best first.
+        fixes: the diagnosis's fixes, best first.
         context: the machine that they are for.
     """
     chosen = dict.fromkeys(fix for candidate in fixes if (fix := _adapted(candidate, context)) is not None)

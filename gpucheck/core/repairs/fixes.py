@@ -67,7 +67,7 @@ def for_xids(codes: str, wanted: Action) -> tuple[Fix, ...]:
     """Return the meaning and the action of each Xid, and whether to drain the machine; the most severe first.
 
     Args:
-        codes: of the kernel's messages, comma-separated: "79, 119".
+        codes: the codes of the kernel's messages, comma-separated: "79, 119".
         wanted: the action for all of them; the driver may request more or less than its messages usually mean.
     """
     numbers = {int(code) for code in codes.split(",") if code.strip().isdecimal()}

@@ -78,10 +78,10 @@ def by_distribution(
 
     Args:
         context: the machine.
-        text: of the fix.
+        text: the fix's text.
         commands: names of distributions, with "|" between several -> their command.
         otherwise: the command of every other distribution; None: unknown.
-        needs: of the fix.
+        needs: what the fix needs.
     """
     known = context.kinds["distribution"]
     if known and not any(known in names.split("|") for names in commands):
@@ -145,7 +145,7 @@ def required_action(action: str, xids: str, otherwise: Action) -> Action:
     """Return the action for a hardware fault.
 
     Args:
-        action: of the finding; empty: the strongest action of the kernel's messages.
+        action: the finding's action; empty: the strongest action of the kernel's messages.
         xids: codes of these messages, comma-separated.
         otherwise: the minimum action, also without messages.
     """

@@ -1,4 +1,4 @@
-"""A Nagios plugin's output: the state and one line, performance data behind a bar, then long text. Below 4 KB.
+"""A Nagios plugin's output: the state and one line, performance data after a bar, then long text. Below 4 KB.
 
 Source: nagios-plugins.org, "Nagios Plugin Development Guidelines". Its exit code: ``--exit-style nagios``.
 """

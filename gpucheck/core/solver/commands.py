@@ -98,7 +98,7 @@ def check(choice: Choice, machine: Machine, folder: str | None = None, package: 
     Args:
         choice: the installed choice.
         machine: where.
-        folder: of the environment.
+        folder: the environment's folder.
         package: the folder of gpucheck's own package, which an image gets from this machine; None: in the current folder.
     """
     if choice.source == "image":

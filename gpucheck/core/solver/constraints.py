@@ -43,7 +43,7 @@ def unsupported(machine: Machine, packaged: bool, source: str, avx: str | None) 
     Args:
         machine: the target.
         packaged: whether there are packages for it.
-        source: of that.
+        source: the source of ``packaged``.
         avx: the source for their use of AVX, which processors from before 2011 do not have; None: they do without it.
     """
     if machine.musl:
@@ -213,7 +213,7 @@ def with_driver(machine: Machine, need: str) -> Machine:
 
 
 def driver_words(machine: Machine, need: str) -> str:
-    """Describe a driver: 'driver 570 or newer', or 'a driver of branch 580' if the present one is newer; in WSL2 also where."""
+    """Describe a driver: 'driver 570 or newer', or 'a driver of branch 580' if the current one is newer; in WSL2 also where."""
     side = ", on Windows' side" if machine.wsl else ""
     if machine.driver is not None and versions.at_least(machine.driver, need):
         return f"a driver of branch {need}{side}"

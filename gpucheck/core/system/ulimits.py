@@ -73,7 +73,7 @@ def open_files_problem() -> str | None:
 
 
 def _current(name: str) -> int | None:
-    """Return the present soft limit, as ``soft`` does."""
+    """Return the current soft limit, as ``soft`` does."""
     try:
         import resource
 

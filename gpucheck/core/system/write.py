@@ -67,7 +67,7 @@ class OutputFile:
         """Check that the file can be written.
 
         Args:
-            path: of the file.
+            path: the file's path.
             in_place: write into the existing file instead of replacing it.
             until: ``time.monotonic()`` until which to wait for a pipe's reader or a file system.
 
@@ -136,7 +136,7 @@ def replace(path: str, data: bytes, mode: int | None = None) -> None:
     """Create or atomically replace a file: write a temporary file, and rename it.
 
     Args:
-        path: of the file itself, not of a link.
+        path: the path of the file itself, not of a link.
         data: its content.
         mode: its permissions; None: those and the owner of the old file, or the umask's default.
 

@@ -160,7 +160,7 @@ def measure_links(tf: Any, names: list[str], own: int, begin: Callable[[str], No
 
     Args:
         tf: TensorFlow, with the cluster connected.
-        names: of all workers, in the cluster's order.
+        names: the names of all workers, in the cluster's order.
         own: this worker's index in ``names``.
         begin: called before each pair that includes this worker.
     """

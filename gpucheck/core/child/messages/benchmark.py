@@ -99,7 +99,7 @@ class Profile(Struct):
     """A trace of some steps."""
 
     folder: str
-    problem: str | None = None  # why there is no trace, or no sum of it
+    problem: str | None = None  # why there is no trace, or no summary of it
     recorded: bool = False  # whether there is a trace
     traced: Traced | None = None
 

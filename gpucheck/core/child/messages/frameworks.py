@@ -58,7 +58,7 @@ class TensorFlowImport(Struct, frozen=True, kw_only=True):
     error_type: str | None = None  # "ImportError"
     error: str | None = None  # the exception's last line, or how the child ended: "killed by SIGBUS"
     shadows: dict[str, str] = field(default_factory=dict)  # of a failed import: module -> the user's file in its place
-    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
+    keras_settings: str | None = None  # of a failed import: the invalid setting in keras.json, "PATH: floatx is ..."
     version: str | None = None
     path: str | None = None  # the imported package's folder
     built_with_cuda: bool | None = None
@@ -85,7 +85,7 @@ class BackendImport(Struct, frozen=True, kw_only=True):
     error_type: str | None = None  # "ModuleNotFoundError"
     error: str | None = None  # the exception's message, or how the child ended
     shadows: dict[str, str] = field(default_factory=dict)  # of a failed import: module -> the user's file in its place
-    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
+    keras_settings: str | None = None  # of a failed import: the invalid setting in keras.json, "PATH: floatx is ..."
     version: str | None = None
     path: str | None = None  # the imported package's folder
     built_with_cuda: bool | None = None
@@ -106,7 +106,7 @@ class KerasImport(Struct, frozen=True, kw_only=True):
     error_type: str | None = None
     error: str | None = None
     shadows: dict[str, str] = field(default_factory=dict)  # of a failed import: module -> the user's file in its place
-    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
+    keras_settings: str | None = None  # of a failed import: the invalid setting in keras.json, "PATH: floatx is ..."
     version: str | None = None
     backend: str | None = None  # "tensorflow", "jax", "torch"
     backend_source: str | None = None  # "--backend", "KERAS_BACKEND", the path of keras.json, or "default"

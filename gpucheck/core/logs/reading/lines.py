@@ -114,7 +114,7 @@ def plain(line: str) -> str:
     return _CONTROL.sub("", line).strip()
 
 
-def behind_bar(line: str) -> str:
+def after_bar(line: str) -> str:
     """Return the message that follows a progress bar in its line; other lines as they are."""
     ends = [bar.end() for bar in _BAR_END.finditer(line)] if any(mark in line for mark in _BAR_MARKS) else []
     return line[ends[-1] :] if ends else line

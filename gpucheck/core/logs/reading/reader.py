@@ -61,7 +61,7 @@ class Window:
     @cached_property
     def line(self) -> str:
         """Return the line's message alone."""
-        return raw.clean(raw.behind_bar(self._batch.texts[self._index])).text
+        return raw.clean(raw.after_bar(self._batch.texts[self._index])).text
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -192,7 +192,7 @@ class Reader:
             if pattern.kind == "place":
                 self._origin.update(fields)
                 continue
-            text = raw.plain(raw.behind_bar(batch.texts[index]))[:_CITED]
+            text = raw.plain(raw.after_bar(batch.texts[index]))[:_CITED]
             fields = self._origin.stamp(pattern.kind, fields)
             event = Event(kind=pattern.kind, line=batch.numbers[index], text=text, fields=fields)
             self._keep(event, window.line)

@@ -8,10 +8,9 @@ Cause:
     same bits each time, and the same bits as another device of its model. A device that does not computes wrong results, without
     an error: its arithmetic or memory is defective, often only when it is hot. It damages every model that is trained on it.
     If two devices differ but each repeats its own bits, this is a warning: a library may have chosen another kernel on one of
-    them.
-    Before the model has learnt anything, the loss depends only on data, weights and arithmetic; rounding explains a few thousandths.
-    A larger difference means that the device computes wrongly, a library is damaged, or an option trades exactness for speed
-    (XLA_FLAGS, TF_* variables).
+    them. Before the model has learned anything, the loss depends only on data, weights and arithmetic; rounding explains a few
+    thousandths. A larger difference means that the device computes wrongly, a library is damaged, or an option trades exactness
+    for speed (XLA_FLAGS, TF_* variables).
 Verify:
     gpucheck --full: both losses agree to two digits or more.
     gpucheck --soak 30: repeats the computations for half an hour, with large products in every precision and patterns in memory.
@@ -103,7 +102,7 @@ def _fault(training: Training, summary: str, places: tuple[str, ...], affects: t
 
     Args:
         training: the results.
-        summary: of the finding.
+        summary: the finding's summary.
         places: fields of the checksums that show it.
         affects: the devices.
         sure: False: different kernels of a library could also explain the difference.

@@ -4,10 +4,10 @@ Symptom:
     1875/1875 - 9s - 5ms/step - accuracy: 0.1000 - loss: 2.3026
       1875/1875 - 9s - 5ms/step - accuracy: 0.1000 - loss: 2.3026
       1875/1875 - 9s - 5ms/step - accuracy: 0.1000 - loss: 2.3026
-    - The loss stays the same, or grows, although the data can be learnt.
+    - The loss stays the same, or grows, although the data can be learned.
     - gpucheck: loss_fell is false, or gradients_reach_weights is false.
 Cause:
-    gpucheck trains a small model on generated data that can be learnt in a few steps. If the model does not learn, gradients are
+    gpucheck trains a small model on generated data that can be learned in a few steps. If the model does not learn, gradients are
     lost or wrong on this device: a faulty GPU, a broken library, or replicas that don't exchange gradients.
     In your own program, the learning rate, the labels or the loss are the usual reasons. If a model learns worse after it
     was scaled to several GPUs, the global batch (batch per replica times replicas) has grown: keep it, or raise the learning

@@ -95,7 +95,7 @@ def repairs(
         context: what is known about the machine.
         step: the step or batch in which it occurred.
         operation: TensorFlow's operation that produced the first value that is not finite: "Log".
-        precision: of the program: "float16"; of gpucheck's run: its policy.
+        precision: the program's precision: "float16"; for gpucheck's own run, its policy.
         own_model: whether it is gpucheck's own model, whose values stay finite on a healthy machine.
         gpu: whether it was trained on a GPU.
     """

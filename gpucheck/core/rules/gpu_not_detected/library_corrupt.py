@@ -139,7 +139,7 @@ def repairs(context: Context, *, text: str = "", soname: str = "", path: str = "
         context: what is known about the machine.
         text: the line of a log.
         soname: the damaged library.
-        path: of the damaged library.
+        path: the path of the damaged library.
         packages: the installed packages with damaged files.
     """
     if again := context.reinstall(packages):

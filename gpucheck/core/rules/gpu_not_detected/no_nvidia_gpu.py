@@ -84,7 +84,7 @@ def repairs(
         absent: whether the PCI bus was read and has no GPU.
         node: whether the run checks a node of a cluster.
         promised: whether a scheduler assigns GPUs of this node, so that it should have some.
-        code: of CUDA's or NVML's error; "28" if the driver found no GPU that it can use.
+        code: the code of CUDA's or NVML's error; "28" if the driver found no GPU that it can use.
         text: the line that reports it.
         unharmed: "yes" if the program continued, and nothing in its log needs a GPU.
     """

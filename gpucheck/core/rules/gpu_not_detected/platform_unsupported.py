@@ -135,7 +135,7 @@ def repairs(context: Context, *, why: str = "", version: str = "", machine: str 
 
     Args:
         context: what is known about the machine.
-        why: "musl", "glibc", "32-bit", "machine" (no package for it), "arm" (none with GPU code); empty: see the others.
+        why: "musl", "glibc", "32-bit", "machine" (no package for it), "arm" (none with GPU code); empty: see the other arguments.
         version: the required version of the C library: "GLIBC_2.27".
         machine: the processor's architecture.
         package: a package without a wheel for this platform.

@@ -147,7 +147,7 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
 
     Args:
         context: what is known about the machine.
-        why: "wsl1", "disabled", "no-device", "no-driver", "linux-driver", "unsearched"; empty: see the others.
+        why: "wsl1", "disabled", "no-device", "no-driver", "linux-driver", "unsearched"; empty: see the other arguments.
         message: the message that reports it.
         library: the library that is missing from the Windows driver's folder.
         code: cuInit's result in a log.

@@ -112,7 +112,7 @@ def repairs(context: Context, *, reason: str = "", index: str = "") -> Fixes:
     Args:
         context: what is known about the machine.
         reason: why its clocks are low, in plain words or NVML's terms: "hw thermal slowdown", "power".
-        index: of the GPU, as in nvidia-smi.
+        index: the GPU's index in nvidia-smi.
     """
     power = "power" in reason.lower()
     heat = "heat" in reason or "thermal" in reason.lower()

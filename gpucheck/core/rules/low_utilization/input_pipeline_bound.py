@@ -82,7 +82,7 @@ def repairs(context: Context, *, size: str = "", device: str = "GPU", figures: M
         context: what is known about the machine.
         size: elements of the shuffle buffer that training waited for: "60000".
         device: the device that waits for data.
-        figures: of the experiment on this machine; None: not measured.
+        figures: the figures of the experiment on this machine; None: not measured.
     """
     if size:
         yield Fix(

@@ -128,7 +128,7 @@ def repairs(context: Context, *, capability: str = "") -> Fixes:
 
     Args:
         context: what is known about the machine.
-        capability: of the GPU: "9.0"; empty: unknown.
+        capability: the GPU's compute capability: "9.0"; empty: unknown.
     """
     yield Fix(
         text="Let the compilation finish once, and keep the compiled kernels (this command only makes the cache large enough)",

@@ -75,7 +75,7 @@ def repairs(context: Context, *, rank: str = "", shared: str = "", asked: str = 
 
     Args:
         context: what is known about the machine.
-        rank: of a process that shares its GPU with another.
+        rank: the rank of a process that shares its GPU with another.
         shared: not empty if processes share a GPU, regardless of their ranks.
         asked: the GPUs that the program requests: a number or a list.
         count: the number of available GPUs; used with ``asked``.

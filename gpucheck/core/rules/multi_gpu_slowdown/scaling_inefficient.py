@@ -84,7 +84,7 @@ def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: st
         context: unused, because the path between GPUs is the same in a container.
         cause: the largest part: "exchange", "input"; empty: unknown.
         twice: the efficiency in percent with a doubled batch.
-        bandwidth: of a large sum over the GPUs, in GB/s.
+        bandwidth: the bandwidth of a large sum over the GPUs, in GB/s.
         nvlink: "no" if not all GPUs are connected by NVLink.
     """
     reached = f" (twice the batch reached {twice} %)" if twice else ""

@@ -160,7 +160,7 @@ def repairs(
     Args:
         context: what is known about the machine.
         how: the fault: as ``WorkerFault.how``, or "left" after it had connected; empty: derived from ``text``.
-        address: of the worker, or its task.
+        address: the worker's address, or its task.
         text: the line that reports it.
         interface: the network interface that NCCL uses.
         own: its address.

@@ -80,11 +80,11 @@ def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str 
     """Install the same versions on all workers.
 
     Args:
-        context: of one of the workers.
-        name: of the component: "tensorflow", "driver", "nccl".
+        context: what is known about one worker's machine.
+        name: the component's name: "tensorflow", "driver", "nccl".
         wanted: the version that most workers have.
         workers: those with another version.
-        message: of NCCL, in a log.
+        message: NCCL's message in a log.
     """
     if name in _PACKAGES:
         yield Fix(text=f"On {workers}, install the version of the others", command=context.pip(f"{name}=={wanted}"))

@@ -66,7 +66,7 @@ def repairs(
 
     Args:
         context: what is known about the machine.
-        shape: of the tensor that did not fit: "[64,256,56,56]".
+        shape: the shape of the tensor that did not fit: "[64,256,56,56]".
         allocator: the allocator that failed; "cuda": CUDA's own, below the framework's;
             "code": CUDA had no room for a kernel's code next to JAX's pool.
         own_model: whether gpucheck's own small model ran out of memory.

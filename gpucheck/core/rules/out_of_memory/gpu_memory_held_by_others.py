@@ -131,7 +131,7 @@ def repairs(
 
     Args:
         context: what is known about the machine.
-        pids: of the processes that hold the memory: "4242,4243"; in a container, the host's.
+        pids: the IDs of the processes that hold the memory: "4242,4243"; in a container, the host's.
         free_gpu: the description of another GPU.
         free_uuid: its UUID, for CUDA_VISIBLE_DEVICES.
         starved: not empty if too little is free to share.

@@ -121,7 +121,7 @@ def repairs(
 
     Args:
         context: what is known about the machine.
-        shape: of the tensor or array that did not fit.
+        shape: the shape of the tensor or array that did not fit.
         size: its size: "37.3 GiB".
         limit: not empty: the limit of a container or job ended the process; "paging file": that of Windows is too small.
         sender: "unknown": a log shows only that the program was killed.

@@ -33,7 +33,7 @@ def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callab
         tf: TensorFlow.
         keras: the module to train with.
         strategy: built, with the cluster connected.
-        result: of the job, filled in here.
+        result: the job's result, filled in here.
         begin: called with the name of each step as it begins: "build", "data of step 1", "step 1", ... , "verify".
 
     Returns:
@@ -77,7 +77,7 @@ def train_scheduled(tf: Any, keras: Any, strategy: Any, result: TrainingRun, beg
         tf: TensorFlow.
         keras: the module to train with.
         strategy: a ``ParameterServerStrategy`` whose cluster is connected.
-        result: of the job, filled in here; ``replicas`` is the number of workers, and figures are for all of them together.
+        result: the job's result, filled in here; ``replicas`` is the number of workers, and figures are for all of them together.
         begin: called with the name of each step as it begins: "build", "first step", "steps", "verify".
 
     Returns:

@@ -142,7 +142,7 @@ def trainer(tf: Any, keras: Any, strategy: Any, **options: Any) -> Trainer:
         tf: TensorFlow.
         keras: the module to build with.
         strategy: in whose scope the network is built.
-        options: of the network, see ``network.model``.
+        options: the network's options, see ``network.model``.
     """
     with strategy.scope():
         model = network.model(keras, compiled=False, **options)

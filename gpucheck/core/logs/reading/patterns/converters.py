@@ -38,7 +38,7 @@ def cuda_error(match: Match) -> dict[str, str] | None:
 
 
 def cuda_name(match: Match) -> dict[str, str] | None:
-    """Replace a name or sentence of the line by the result's ``code`` and ``name``."""
+    """Replace a name or sentence of the line with the result's ``code`` and ``name``."""
     fields = named(match)
     result = results.cuda(fields["name"])
     return fields if result is None else {**fields, "name": result.name, "code": result.code}
