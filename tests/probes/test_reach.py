@@ -89,12 +89,12 @@ def holds(connection):
 def test_responses_of_tasks(host, serve, said):
     with peer(serve) as address:
         began = time.monotonic()
-        assert reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": said}
+        assert reach.reach_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": said}
         assert time.monotonic() - began < 1.5
 
 
 def test_connection_without_a_process_is_refused(host):
-    assert reach.speak_grpc(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
+    assert reach.reach_grpc(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
 
 
 def test_task_that_ends_during_the_query_does_not_respond(host):
@@ -107,7 +107,7 @@ def test_task_that_ends_during_the_query_does_not_respond(host):
             connection.close()
 
         threading.Thread(target=end, daemon=True).start()
-        assert reach.speak_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": reach.NO_ANSWER}
+        assert reach.reach_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": reach.NO_ANSWER}
 
 
 def test_byte_by_byte_response_does_not_extend_the_timeout(host):
@@ -118,5 +118,5 @@ def test_byte_by_byte_response_does_not_extend_the_timeout(host):
 
     with peer(drips) as address:
         began = time.monotonic()
-        assert reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": reach.OTHER_PROGRAM}
+        assert reach.reach_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": reach.OTHER_PROGRAM}
         assert time.monotonic() - began < 1.5

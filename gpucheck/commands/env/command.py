@@ -62,14 +62,14 @@ def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None,
     else:
         show(SHELLS[shell](assignments, os.environ), verified.report.exit_code)
     if verified.report.exit_code != ExitCode.HEALTHY:
-        _complain(verified.report, bool(assignments))
+        _report_failure(verified.report, bool(assignments))
     raise SystemExit(verified.report.exit_code)
 
 
 def _check(request: Request, limit: TimeLimit, changed: Mapping[str, str]) -> Report:
     """Run one of several checks, each with the full time limit."""
     limit.restart(request.timeout_seconds)
-    return diagnose_here(request, limit, changed, lambda partial: [lambda: _complain(partial, False)])
+    return diagnose_here(request, limit, changed, lambda partial: [lambda: _report_failure(partial, False)])
 
 
 def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
@@ -116,7 +116,7 @@ def _refusals() -> Iterator[None]:
         raise SystemExit(ExitCode.FAULT) from None
 
 
-def _complain(report: Report, printed: bool) -> None:
+def _report_failure(report: Report, printed: bool) -> None:
     from gpucheck.core.reports.shared.headline import in_lines
 
     _say(*in_lines(report, "still failing with these variables" if printed else "no environment variable fixes this"))

@@ -85,9 +85,9 @@ class Part(NamedTuple):
     listing: Listing  # these two read its first lines
     reader: ContextReader
 
-    def causes(self, mild: Collection[str]) -> dict[str, Cause]:
-        """Return the log's causes, by code; a warning if all lines only mention a failure. ``mild``: see ``causes.judge``."""
-        return {code: self._weighed(cause) for code, cause in causes.judge(self.log, mild).items()}
+    def causes(self, warnings: Collection[str]) -> dict[str, Cause]:
+        """Return the log's causes, by code; a warning if all lines only mention a failure. ``warnings``: see ``causes.judge``."""
+        return {code: self._weighed(cause) for code, cause in causes.judge(self.log, warnings).items()}
 
     def cited(self, events: Iterable[Event]) -> tuple[Event, ...]:
         """Return the log's events, with the file's name in their text."""
@@ -123,9 +123,9 @@ def _report(parts: Sequence[Part], source: str, cut: str | None, started: float)
     named = _relevant({code: places[0][1] for code, places in found.items()}, rules, log)
     of_programs = {code for rule in every if rule.row not in of_machines for code in (rule.code, *rule.explains)}
     severities = {rule.code: rule.severity for rule in rules}
-    mild = tuple(code for code, cause in named.items() if (cause.own_severity or severities[code]) is Severity.WARNING)
+    warnings = tuple(code for code, cause in named.items() if (cause.own_severity or severities[code]) is Severity.WARNING)
     judgements = [
-        _judgement(rule, found[rule.code] if rule.code in named else [], LINT if rule.code in of_programs else (), mild)
+        _judgement(rule, found[rule.code] if rule.code in named else [], LINT if rule.code in of_programs else (), warnings)
         for rule in rules
     ]
     report = assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
@@ -156,9 +156,9 @@ def _rank(event: Event) -> int:
 def _causes_by_code(parts: Iterable[Part], rules: Mapping[str, Rule]) -> dict[str, list[tuple[Part, Cause]]]:
     """Return where each cause was found, by code: errors first."""
     found: dict[str, list[tuple[Part, Cause]]] = {}
-    mild = {code for code, rule in rules.items() if rule.severity is Severity.WARNING}
+    warnings = {code for code, rule in rules.items() if rule.severity is Severity.WARNING}
     for part in parts:
-        for code, cause in part.causes(mild).items():
+        for code, cause in part.causes(warnings).items():
             if code in rules:
                 found.setdefault(code, []).append((part, cause))
     for code, places in found.items():
@@ -180,13 +180,13 @@ def _relevant(named: dict[str, Cause], rules: Iterable[Rule], log: Log) -> dict[
     return {} if intended and ended else named
 
 
-def _judgement(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, ...], mild: tuple[str, ...]) -> Judgement:
+def _judgement(rule: Rule, places: Sequence[tuple[Part, Cause]], more: tuple[Fix, ...], warnings: tuple[str, ...]) -> Judgement:
     if rule.code not in causes.CODES:
         return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="not detectable in a log"), None)
     status = Status.FOUND if places else Status.CLEAR
     finding = _finding(rule, places, more) if places else None
     if finding is not None and finding.severity is not Severity.WARNING:
-        finding = msgspec.structs.replace(finding, not_explained_by=mild)
+        finding = msgspec.structs.replace(finding, not_explained_by=warnings)
     return Judgement(rule, Outcome(code=rule.code, status=status), finding)
 
 

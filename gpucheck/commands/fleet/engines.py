@@ -28,7 +28,7 @@ RUNNABLE = ("idle", "mixed", "allocated", "completing", "planned", "reserved")  
 MARK = "gpucheck-node|"  # precedes each node in the output of sinfo
 NODES, WANTED = "@nodes", "@wanted"  # files: Ray's driver writes the nodes, and reads which ones to check
 DRIVER = "import sys; sys.path[:1] = []; from gpucheck.core.child.ray_fleet import main; main()"  # without the current folder
-COMPLAINT_LENGTH = 300  # characters of a program's error message
+ERROR_LENGTH = 300  # characters of a program's error message
 
 
 class Task(NamedTuple):
@@ -79,7 +79,7 @@ class Slurm:
         if listed.ending == "not found":
             raise Unusable("sinfo not found: this machine is not part of a Slurm cluster")
         if listed.ending != "exited" or listed.returncode != 0:
-            raise EngineTimeout(f"sinfo: {_complaint(listed.stderr) or listed.ending}")
+            raise EngineTimeout(f"sinfo: {_error_line(listed.stderr) or listed.ending}")
         found: dict[str, ClusterNode] = {}
         for line in listed.stdout.split(MARK)[1:]:  # a reason may have several lines
             name, address, state, reason = [*" ".join(line.split()).split("|", 3), "", "", ""][:4]
@@ -113,9 +113,9 @@ class Slurm:
                 return name, f"no response within {limit + GRACE_SECONDS:g} s" if late else f"srun {done.ending}"
             if done.stdout.strip():
                 return name, keep(self._folder, name, done.stdout)
-            complaint = _complaint(done.stderr)
-            if "No such file" not in complaint and "No module named" not in complaint:
-                return name, complaint or f"srun exited with status {done.returncode}, no output"
+            error_line = _error_line(done.stderr)
+            if "No such file" not in error_line and "No module named" not in error_line:
+                return name, error_line or f"srun exited with status {done.returncode}, no output"
         return name, "gpucheck is not installed there"
 
 
@@ -132,7 +132,7 @@ class Ray:
 
     def _drive(self) -> None:
         done = self._host.run(self._argv, timeout=CONNECT_SECONDS + self._limit + 2 * GRACE_SECONDS)
-        self._ended = _complaint(done.stderr) or f"Ray's driver {done.ending}"
+        self._ended = _error_line(done.stderr) or f"Ray's driver {done.ending}"
 
     def nodes(self) -> dict[str, ClusterNode]:
         """Return the nodes that the driver wrote after it connected. Raises Unusable."""
@@ -182,9 +182,9 @@ def keep(folder: str, name: str, text: str) -> str | None:
     return None
 
 
-def _complaint(text: str) -> str:
+def _error_line(text: str) -> str:
     """Return the most useful line of a program's standard error: a failed node, Slurm's first error, or else the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in lines if line.startswith(("srun: error", "sinfo: error", "slurmstepd: error"))]
     own.sort(key=lambda line: "Node failure" not in line)
-    return (own[0] if own else lines[-1] if lines else "")[:COMPLAINT_LENGTH]
+    return (own[0] if own else lines[-1] if lines else "")[:ERROR_LENGTH]

@@ -95,13 +95,13 @@ def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[
         now: seconds since 1970.
         until: the deadline, in ``time.monotonic()`` seconds.
     """
-    opened = with_deadline(until, _announce, paths)
+    opened = with_deadline(until, _prefetch, paths)
     found = with_deadline(until, lambda path: read(path, now), list(opened))
     why = LATE if time.monotonic() >= until else "did not respond"
     return [found.get(path) or unread(path, "unreadable", why) for path in paths]
 
 
-def _announce(path: str) -> None:
+def _prefetch(path: str) -> None:
     """Prefetch a file while others are decoded: disks and network file systems are faster with many concurrent requests."""
     if not hasattr(os, "posix_fadvise"):
         return

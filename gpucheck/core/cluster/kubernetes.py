@@ -82,11 +82,11 @@ def pods(host: Host) -> Pods:
         while True:
             ours = [pod for pod in _listed(api, group) if not group.one_owner or pod.owner.uid == own.owner.uid]
             order = _order(ours, group)
-            lacking = _lacking(group, order, ours, wanted)
-            if not lacking:
+            missing = _missing_pods(group, order, ours, wanted)
+            if not missing:
                 return _together(group, order, own.name)
             if time.monotonic() + POLL_SECONDS > deadline:
-                raise Unusable(lacking)
+                raise Unusable(missing)
             time.sleep(POLL_SECONDS)
     finally:
         api.close()
@@ -119,7 +119,7 @@ def _order(ours: list[Pod], group: _Group) -> list[Pod]:
     return [indexed[index] for index in sorted(indexed)]
 
 
-def _lacking(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | None) -> str | None:
+def _missing_pods(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | None) -> str | None:
     """Describe the pods that are missing or do not run yet; None if all run."""
     indexes = [pod.index(group.numbers) for pod in order]
     places = [index[0] for index in indexes if index is not None and len(index) == 1]

@@ -60,7 +60,7 @@ def members(host: Host, gpus: int) -> Members | str:
 def _configured(host: Host, gpus: int, parsed: Parsed, asked: bool) -> Members | str:
     names = tuple(f"{job} {index}" for job in TRAINING_JOBS for index in sorted(parsed.jobs.get(job, ())))
     if not asked:
-        return _local(host, gpus, _invitation(f"the {len(names)} workers of TF_CONFIG") if len(names) > 1 else None)
+        return _local(host, gpus, _join_hint(f"the {len(names)} workers of TF_CONFIG") if len(names) > 1 else None)
     if parsed.problems:
         return f"TF_CONFIG can't be used: {parsed.problems[0]}"
     if parsed.jobs.get("ps"):
@@ -74,13 +74,13 @@ def _configured(host: Host, gpus: int, parsed: Parsed, asked: bool) -> Members |
 
 
 def _ranked(host: Host, gpus: int, together: Ranks, asked: bool) -> Members | str:
-    whom = f"the {together.size} ranks of {together.launcher}"
+    ranks = f"the {together.size} ranks of {together.launcher}"
     if not asked:
-        return _local(host, gpus, _invitation(whom) if together.addresses else None)
+        return _local(host, gpus, _join_hint(ranks) if together.addresses else None)
     if not together.addresses:
         return (
-            f"{whom} run on several machines, and {together.launcher} does not provide their addresses: set TF_CONFIG for each of"
-            " them, or start them with srun"
+            f"{ranks} run on several machines, and {together.launcher} does not provide their addresses: set TF_CONFIG for each"
+            " of them, or start them with srun"
         )
     own = _share(gpus, together.local_rank, together.local_size)
     return _workers(together.launcher, together.addresses, {together.rank: own})
@@ -97,7 +97,7 @@ def _scheduled(host: Host, gpus: int, asked: bool) -> Members | str:
         )
     count = len(step.addresses)
     if count < 2 or not asked:
-        return _local(host, gpus, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
+        return _local(host, gpus, _join_hint(f"the {count} tasks of this Slurm step") if count > 1 else None)
     own = None if step.bound else _share(gpus, step.place, step.places)
     return _workers("Slurm", step.addresses, {step.number: own})
 
@@ -106,7 +106,7 @@ def _orchestrated(host: Host, gpus: int, asked: bool) -> Members | str:
     """Return the workers of a pod. Only the API server lists the other pods; it is queried only if the strategy was requested."""
     indexed = bool(host.env.get("JOB_COMPLETION_INDEX"))
     if not asked:
-        return _local(host, gpus, _invitation("the pods of this Job") if indexed else None)
+        return _local(host, gpus, _join_hint("the pods of this Job") if indexed else None)
     # imported here because its structs take 2 ms
     from gpucheck.core.cluster import kubernetes
     from gpucheck.core.cluster.kubernetes_api import Unknown
@@ -148,5 +148,5 @@ def _local(host: Host, gpus: int, note: str | None = None) -> Members:
     return _workers(HERE, addresses, {index: (index,) if enough else () for index in range(LOCAL_WORKERS)}, note)
 
 
-def _invitation(whom: str) -> str:
-    return f"two workers on this machine; {whom} train together if each runs gpucheck --strategy {STRATEGY}"
+def _join_hint(workers: str) -> str:
+    return f"two workers on this machine; {workers} train together if each runs gpucheck --strategy {STRATEGY}"

@@ -24,7 +24,7 @@ def reach(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) ->
     return _ask_all(addresses, limit, lambda address, port: host.connect(address, port, limit))
 
 
-def speak_grpc(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
+def reach_grpc(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
     """Like ``reach``, but None only if gRPC responds, as TensorFlow does; else ``OTHER_PROGRAM``, ``NO_ANSWER`` or a problem."""
 
     def ask(address: str, port: int) -> str | None:

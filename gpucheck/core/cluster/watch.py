@@ -112,7 +112,7 @@ def watch(
     Args:
         workers: already started.
         limits: how long to wait.
-        listening: returns which tasks respond (see ``reach.speak_grpc``); called if the cluster does not form.
+        listening: returns which tasks respond (see ``reach.reach_grpc``); called if the cluster does not form.
         clock: for waiting.
     """
     began = queried = clock.now()

@@ -14,7 +14,7 @@ from gpucheck.core.child.messages.training import Trained
 from gpucheck.core.child.messages.workers import FitTried, LinksMeasured, VersionsRead, WorkerRecord, WorkersMet, WorkerTask
 from gpucheck.core.cluster import watch
 from gpucheck.core.cluster.members import HERE, STRATEGY, Members, members
-from gpucheck.core.cluster.reach import NO_ANSWER, speak_grpc
+from gpucheck.core.cluster.reach import NO_ANSWER, reach_grpc
 from gpucheck.core.cluster.watch import Limits, Worker, lost
 from gpucheck.core.host import Child, Host
 from gpucheck.core.model import TrainingRun, WorkerFault, WorkerLink
@@ -57,7 +57,7 @@ def train(host: Host, framework: Child, gpus: int) -> TrainingRun:
     # TensorFlow's server listens on every address of its machine; its public address may not be reachable from here.
     queried = {name: ("127.0.0.1", parts[1]) if name in own else parts for name, parts in cluster.addresses.items()}
     watched = watch.watch(
-        workers, time_limits, lambda: _of_other_workers(speak_grpc(host, queried, 1.0), own if cluster.joined else [])
+        workers, time_limits, lambda: _of_other_workers(reach_grpc(host, queried, 1.0), own if cluster.joined else [])
     )
     return _run(cluster, workers, tuple(watch.faults(workers, watched, leader=cluster.names[0])))
 

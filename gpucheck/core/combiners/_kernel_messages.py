@@ -15,7 +15,7 @@ _ADDRESS = r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?
 _PROCESS_NAME = r"'.*'|\bname=.*"  # a user chooses it, quotes included
 COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that NVML's counters also count until the GPU is reset
 # Messages of the driver without an Xid: the requested action, and a description.
-_COMPLAINTS = (
+_DRIVER_MESSAGES = (
     (r"(?i)needs to be reset|requires? (?:a )?reset|reset required", Action.RESET_GPU, "it needs a reset"),
     (
         r"(?i)waiting for RPC response from GPU|heartbeat timed ?out|rpcRecvPoll timed ?out|GSP[_ ]TIMEOUT",
@@ -68,7 +68,7 @@ class XidReport(GpuReport, frozen=True):
         return Action(self.xid.action)
 
 
-class Demand(GpuReport, frozen=True):
+class RequestedAction(GpuReport, frozen=True):
     """The action that the driver requests for a GPU: NVML's recovery action, else that of the latest Xid 154."""
 
     recovery: Recovery
@@ -79,7 +79,7 @@ class Demand(GpuReport, frozen=True):
         return Action(self.recovery.action)
 
 
-class Complaint(GpuReport, frozen=True):
+class DriverMessage(GpuReport, frozen=True):
     """A message of the driver that requests an action without an Xid, or an Xid that is not in the table."""
 
     action: Action
@@ -104,12 +104,14 @@ def repaired(report: XidReport) -> bool:
     )
 
 
-def cleared(device: str, place: int, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]) -> bool:
+def cleared(
+    device: str, place: int, actions: dict[str, RequestedAction], messages: dict[str, tuple[int, RequestedAction]]
+) -> bool:
     """Whether the driver reports that no action is needed: in NVML, or in the log after this message."""
     if device in actions:
         return actions[device].action is Action.IGNORE
-    after, demand = messages.get(device, (-1, None))
-    return demand is not None and after > place and demand.action is Action.IGNORE
+    after, request = messages.get(device, (-1, None))
+    return request is not None and after > place and request.action is Action.IGNORE
 
 
 class Machine:
@@ -135,21 +137,25 @@ class Machine:
             if message.fault != "nvlink" or not is_nonfatal(event.text):
                 yield place, device, XidReport(device, self.listed.get(device), evidence, message, event.text)
 
-    def recovery_actions(self) -> dict[str, Demand]:
+    def recovery_actions(self) -> dict[str, RequestedAction]:
         """Return NVML's recovery actions by address; unknown numbers are ignored."""
         return {
-            device: Demand(device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"), RECOVERIES[gpu.recovery_action])
+            device: RequestedAction(
+                device, gpu, saw(self.gpus, f"gpus[{place}].recovery_action"), RECOVERIES[gpu.recovery_action]
+            )
             for place, gpu in enumerate(self.gpus.gpus if self.gpus is not None else ())
             for device in [gpu.pci_address]
             if device is not None and gpu.recovery_action in RECOVERIES
         }
 
-    def recovery_messages(self, kernel_log: KernelLog) -> dict[str, tuple[int, Demand]]:
+    def recovery_messages(self, kernel_log: KernelLog) -> dict[str, tuple[int, RequestedAction]]:
         """Return the latest Xid 154 of each GPU, with its index in the log."""
         return {
             event.device: (
                 place,
-                Demand(event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text"), RECOVERIES[number]),
+                RequestedAction(
+                    event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text"), RECOVERIES[number]
+                ),
             )
             for place, event in enumerate(kernel_log.events)
             if event.code == RECOVERY_CHANGED and event.device in self.addresses
@@ -157,29 +163,29 @@ class Machine:
             if number in RECOVERIES
         }
 
-    def complaints(
-        self, kernel_log: KernelLog, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]
-    ) -> tuple[Complaint, ...]:
+    def driver_messages(
+        self, kernel_log: KernelLog, actions: dict[str, RequestedAction], messages: dict[str, tuple[int, RequestedAction]]
+    ) -> tuple[DriverMessage, ...]:
         """Return the latest of each kind and GPU, without GPUs that need no action. Only one that names a GPU drains the node."""
-        well = {device for device, demand in actions.items() if demand.action is Action.IGNORE}
-        latest: dict[tuple[str, str | None], Complaint] = {}
+        well = {device for device, request in actions.items() if request.action is Action.IGNORE}
+        latest: dict[tuple[str, str | None], DriverMessage] = {}
         for place, text in enumerate(kernel_log.nvrm):
             address = re.search(_ADDRESS, said := re.sub(_PROCESS_NAME, "", text))
             device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
             about, seen = {device} if device is not None else self.addresses, saw(kernel_log, f"nvrm[{place}]")
             if not about <= self.addresses or about <= well:
                 continue
-            for pattern, action, words in _COMPLAINTS:
+            for pattern, action, words in _DRIVER_MESSAGES:
                 if re.search(pattern, said) and (device is not None or action is Action.IGNORE):
-                    latest[words, device] = Complaint(device, self.listed.get(device or ""), seen, action, words)
+                    latest[words, device] = DriverMessage(device, self.listed.get(device or ""), seen, action, words)
         return (*latest.values(), *self._unknown(kernel_log, actions, messages))
 
     def _unknown(
-        self, kernel_log: KernelLog, actions: dict[str, Demand], messages: dict[str, tuple[int, Demand]]
-    ) -> tuple[Complaint, ...]:
+        self, kernel_log: KernelLog, actions: dict[str, RequestedAction], messages: dict[str, tuple[int, RequestedAction]]
+    ) -> tuple[DriverMessage, ...]:
         """Return the latest message of each GPU and unknown code: a code to look up, not a reason to drain the node."""
         latest = {
-            (event.code, event.device): Complaint(
+            (event.code, event.device): DriverMessage(
                 event.device,
                 self.listed.get(event.device),
                 saw(kernel_log, f"events[{place}].text"),

@@ -12,19 +12,19 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 
 _NOT_FOUND = r"(lib[\w.+-]+\.so[\d.]*): cannot open shared object file: No such file"
 _DAMAGED = r"(?i)file too short|invalid ELF header|wrong ELF class|ELF file|SIGBUS|cannot read file data"
-_UNFIT = r"undefined symbol|version [`'].*' not found|symbol lookup error"
+_INCOMPATIBLE = r"undefined symbol|version [`'].*' not found|symbol lookup error"
 _FIELDS = {
     "missing": ("path",),
     "unreachable": ("path", "elsewhere"),
     "corrupt": ("path", "problem"),
-    "unfit": ("path", "open_error"),
+    "incompatible": ("path", "open_error"),
 }
 
 
 class Fault(msgspec.Struct, frozen=True):
     """A library that TensorFlow needs but can't use, and the missing library: itself, or one of its dependencies."""
 
-    kind: str  # "missing", "unreachable", "corrupt", "unfit" (a symbol or version that it does not find in another library)
+    kind: str  # "missing", "unreachable", "corrupt", "incompatible" (it misses a symbol or version in another library)
     soname: str
     library: Library
     copies: tuple[str, ...]  # paths of copies of the missing one
@@ -90,7 +90,7 @@ def _fault(libraries: Libraries, place: int) -> Fault | None:
         needed = next((other for other in libraries.libraries if other.soname == lacks), None)
         copies = (*((needed.path,) if needed.path else ()), *needed.elsewhere) if needed else ()
         return _describe("unreachable" if copies else "missing", libraries, place, lacks, copies)
-    return _describe("unfit", libraries, place) if re.search(_UNFIT, error) else None
+    return _describe("incompatible", libraries, place) if re.search(_INCOMPATIBLE, error) else None
 
 
 def _describe(kind: str, libraries: Libraries, place: int, soname: str | None = None, copies: tuple[str, ...] = ()) -> Fault:

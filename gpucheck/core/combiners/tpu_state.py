@@ -32,7 +32,7 @@ class TpuState(Fact, frozen=True, kw_only=True):
         return any(variables.get(name) for name in _REMOTE) or variables.get("TPU_NAME", "local") not in ("", "local")
 
     @property
-    def announced(self) -> str | None:
+    def configured_generation(self) -> str | None:
         """The generation that the environment names ("tpu7x"); None if it names no known one."""
         named = self.environment.variables.get(TYPE, "") if self.environment is not None else ""
         return generation_of(named)
@@ -46,7 +46,7 @@ class TpuState(Fact, frozen=True, kw_only=True):
         return ", ".join(self.tpu.nodes[:1] or self.tpu.variables[:1])
 
     @property
-    def at_work(self) -> bool:
+    def workers_are_tpus(self) -> bool:
         """Whether the workers of this job are a TPU's: the log seems to be from a program on one, or a connection was tried."""
         return (self.log is not None and self.log.of_tpu) or (self.resolver is not None and self.resolver.tried)
 

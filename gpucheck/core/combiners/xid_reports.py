@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from gpucheck.core.combiners._kernel_messages import COUNTED as COUNTED
-from gpucheck.core.combiners._kernel_messages import Complaint, Demand, Machine, cleared, repaired
+from gpucheck.core.combiners._kernel_messages import DriverMessage, Machine, RequestedAction, cleared, repaired
 from gpucheck.core.combiners._kernel_messages import GpuReport as GpuReport
 from gpucheck.core.combiners._kernel_messages import XidReport as XidReport
 from gpucheck.core.combiners._kernel_messages import has_memory_errors as has_memory_errors
@@ -27,8 +27,8 @@ class XidReports(Fact, frozen=True, kw_only=True):
     pci: Pci | None
     log: Log | None
     reports: tuple[XidReport, ...] = ()
-    demands: dict[str, Demand] = {}  # noqa: RUF012 - by the GPU's address; msgspec copies an empty default
-    complaints: tuple[Complaint, ...] = ()
+    requested_actions: dict[str, RequestedAction] = {}  # noqa: RUF012 - by the GPU's address; msgspec copies an empty default
+    driver_messages: tuple[DriverMessage, ...] = ()
     switch_faults: tuple[tuple[SxidEvent, tuple[Evidence, ...]], ...] = ()  # fatal messages of NVSwitches of this machine
     addresses: dict[int, str] = {}  # noqa: RUF012 - by the GPU's index, if known
     last_message: tuple[Evidence, ...] = ()  # the driver's last message without an Xid
@@ -46,19 +46,19 @@ class XidReports(Fact, frozen=True, kw_only=True):
         """Return the reports of a fault: see ``Xid.fault``."""
         return [report for report in self.reports if report.xid.fault == fault]
 
-    def demand(self, gpu: Gpu | None) -> Demand | None:
-        """Return the driver's demand for a GPU; None if there is none."""
-        return self.demands.get(self.addresses.get(gpu.index, "")) if gpu is not None else None
+    def requested_action(self, gpu: Gpu | None) -> RequestedAction | None:
+        """Return the action that the driver requests for a GPU; None if it requests none."""
+        return self.requested_actions.get(self.addresses.get(gpu.index, "")) if gpu is not None else None
 
     def action(self, reports: Iterable[XidReport]) -> Action:
-        """Return the strongest action of these reports: for each, the driver's demand if there is one, else the message's."""
+        """Return the strongest action of these reports: for each, the driver's request if there is one, else the message's."""
         return Action.strongest(
-            demand.action if (demand := self.demand(report.gpu)) is not None else report.action for report in reports
+            request.action if (request := self.requested_action(report.gpu)) is not None else report.action for report in reports
         )
 
     def needs_no_action(self, gpu: Gpu) -> bool:
         """Whether the driver reports that the GPU needs no action."""
-        return (demand := self.demand(gpu)) is not None and demand.action is Action.IGNORE
+        return (request := self.requested_action(gpu)) is not None and request.action is Action.IGNORE
 
 
 def codes(reports: Iterable[GpuReport]) -> str:
@@ -127,15 +127,18 @@ def combine(
         elif not cleared(device, place, actions, messages):
             latest[report.code, device] = report
     reset -= {device for _, device in latest}  # the others were reset, as Xid 154 may have requested
-    requested = {device: demand for device, (_, demand) in messages.items() if demand.action is not Action.IGNORE}
-    demands = {device: demand for device, demand in requested.items() if device not in reset} | actions
+    logged = {
+        device: request
+        for device, (_, request) in messages.items()
+        if request.action is not Action.IGNORE and device not in reset
+    }
     return XidReports(
         gpus=gpus,
         pci=pci,
         log=log,
         reports=tuple(latest.values()),
-        demands=demands,
-        complaints=machine.complaints(kernel_log, actions, messages),
+        requested_actions=logged | actions,
+        driver_messages=machine.driver_messages(kernel_log, actions, messages),
         switch_faults=machine.switch_faults(kernel_log),
         addresses={gpu.index: device for device, gpu in machine.listed.items()},
         last_message=saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else (),

@@ -70,17 +70,17 @@ def gpu_models(machine: Machine) -> Iterator[Item]:
         return
     for place, gpu in enumerate(items):
         label = f"GPU {getattr(gpu, 'index', getattr(gpu, 'ordinal', place))}"
-        for name, expected, is_met, words in _gpu_wishes(machine.expected):
+        for name, expected, is_met, words in _gpu_comparisons(machine.expected):
             value = getattr(gpu, name)
             unknown = f"unknown: {getattr(gpu, 'problem', None) or 'not reported by the driver'}"
             observed, met = (unknown, None) if value is None else (words(value), is_met(value))
             yield Item(label, expected, observed, met, saw(source, f"{field}[{place}].{name}"), (label,))
 
 
-Wish = tuple[str, str, Callable[[Any], bool], Callable[[Any], str]]  # field, expected, met, in words
+Comparison = tuple[str, str, Callable[[Any], bool], Callable[[Any], str]]  # field, expected, met, in words
 
 
-def _gpu_wishes(expectations: Expectations) -> Iterator[Wish]:
+def _gpu_comparisons(expectations: Expectations) -> Iterator[Comparison]:
     wanted = expectations.gpu
     if wanted.names:
         names = wanted.names

@@ -34,9 +34,7 @@ _OF_DEVICE = r"\((?:PCI:)?([0-9a-fA-F]{1,8}(?::[0-9a-fA-F]{1,4}){1,2}(?:\.\d)?)[
 _XID = rf"NVRM: Xid {_OF_DEVICE}"
 _SXID = rf"nvidia-nvswitch\d+: SXid {_OF_DEVICE}, (?!Data\b)(Fatal|Severity 1\b)?"  # "Data" repeats the line before it
 _LOADED = "NVRM: loading NVIDIA"  # earlier messages are from a previous load of the module
-_COMPLAINT = (
-    r"(?i)fail|error|fatal|fallen off|not supported|mismatch|timeout|timed out|needs to be reset|has been reset|unable|can't"
-)
+_ERROR = r"(?i)fail|error|fatal|fallen off|not supported|mismatch|timeout|timed out|needs to be reset|has been reset|unable|can't"
 _ISO = r"(?P<day>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?P<zone>[+-]\d\d:?\d\d)"
 _UPTIME = r"\[ *(?P<uptime>\d{1,9}\.\d{1,9})\](?: ?\[ *[CT]\d+\])?"  # and, with CONFIG_PRINTK_CALLER, the thread or processor
 _DATE = r"\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"  # dmesg -T
@@ -104,7 +102,7 @@ def read(host: Host) -> KernelLog:
     source = source or _start_only(host)
     if source is None:
         return KernelLog(readable=False, problem="; ".join(problems))
-    return _understand(source, _boot(host))
+    return _parse(source, _boot(host))
 
 
 def _boot(host: Host) -> float | None:
@@ -152,20 +150,20 @@ def _start_only(host: Host) -> _Source | None:
     return _Source(START_ONLY, text.split("\n"), "it contains only the messages of the boot", complete=False)
 
 
-def _understand(source: _Source, boot: float | None) -> KernelLog:
+def _parse(source: _Source, boot: float | None) -> KernelLog:
     events: list[XidEvent] = []
     sxids: list[SxidEvent] = []
-    complaints: list[str] = []
+    errors: list[str] = []
     for begun, text in _driver(source.lines):
         if text.startswith(_LOADED):
-            events, sxids, complaints = [], [], []
+            events, sxids, errors = [], [], []
         elif switch := re.match(_SXID, text):
             time, device = _time(begun, boot), _device(switch[1])
             sxids.append(SxidEvent(code=int(switch[2]), device=device, fatal=bool(switch[3]), time=time, text=text))
         elif xid := re.match(_XID, text):
             events.append(XidEvent(code=int(xid[2]), device=_device(xid[1]), time=_time(begun, boot), text=text))
-        elif re.search(_COMPLAINT, text):
-            complaints.append(text)
+        elif re.search(_ERROR, text):
+            errors.append(text)
     return KernelLog(
         readable=True,
         source=source.name,
@@ -173,7 +171,7 @@ def _understand(source: _Source, boot: float | None) -> KernelLog:
         complete=source.complete,
         events=_latest(events, lambda event: (event.code, event.device)),
         sxids=_latest(sxids, lambda event: (event.code, event.device, event.fatal)),
-        nvrm=_latest(complaints, lambda text: re.sub(r"\d", "", text)),
+        nvrm=_latest(errors, lambda text: re.sub(r"\d", "", text)),
     )
 
 

@@ -7,7 +7,7 @@ from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes._distributions import installed
 from gpucheck.core.probes.pci import DEVICES, functions
 
-ANNOUNCING = ("TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE", "TPU_CONFIG", "COLAB_TPU_ADDR")
+TPU_VARIABLES = ("TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
 PACKAGES = ("tensorflow-tpu", "libtpu", "libtpu-nightly")
 
@@ -17,8 +17,8 @@ class Tpu(Fact, frozen=True, kw_only=True):
 
     generations: tuple[str, ...] = ()  # one per chip on the PCI bus: "v5e"
     nodes: tuple[str, ...] = ()  # /dev/accel*, or /dev/vfio/<n> if a chip is on the bus
-    variables: tuple[str, ...] = ()  # names of set variables that announce a TPU
-    expected: bool = False  # a chip on the bus, an accel node, or a variable that names a TPU
+    variables: tuple[str, ...] = ()  # names of set variables that configure a TPU
+    expected: bool = False  # a chip on the bus, an accel node, or a variable that configures a TPU
     tensorflow_tpu: str | None = None  # version of tensorflow-tpu
     libtpu: str | None = None  # version of the libtpu package
     libtpu_path: str | None = None  # TPU_LIBRARY_PATH, or the package's libtpu.so
@@ -36,7 +36,7 @@ def read(host: Host) -> Tpu:
     nodes = host.glob("/dev/accel[0-9]*")
     if generations:  # without a chip, a VFIO group is another device passed to a virtual machine
         nodes += host.glob("/dev/vfio/[0-9]*")
-    variables = _announcing(host)
+    variables = _configured(host)
     interpreter = host.interpreter()
     distributions = installed(host, () if isinstance(interpreter, str) else interpreter.path, PACKAGES)
     tensorflow_tpu = distributions.get("tensorflow-tpu")
@@ -57,8 +57,8 @@ def read(host: Host) -> Tpu:
     )
 
 
-def _announcing(host: Host) -> tuple[str, ...]:
-    names = [name for name in ANNOUNCING if host.env.get(name)]
+def _configured(host: Host) -> tuple[str, ...]:
+    names = [name for name in TPU_VARIABLES if host.env.get(name)]
     if host.env.get("TPU_WORKER_ID") and host.env.get("TPU_WORKER_HOSTNAMES"):
         names += ["TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES"]
     if host.env.get("PJRT_DEVICE", "").upper() == "TPU":

@@ -9,7 +9,7 @@ from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
 
 ALLOW_CPU = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
-IF_THERE_IS_ONE = Fix.look("Nothing to repair if this machine has no NVIDIA GPU; else see why it is not used", "gpucheck")
+IF_GPU_PRESENT = Fix.look("Nothing to repair if this machine has no NVIDIA GPU; else see why it is not used", "gpucheck")
 EXPECT_NO_GPU = Fix(text="If this node should have no GPU, expect none", command="gpucheck node --gres 0")
 OUT_OF_SERVICE = Fix(text="Start no jobs on this machine, and have it restarted or repaired")
 COMPARE_WITH_CPU = Fix.look("Compare with the CPU alone", "CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu")
@@ -23,8 +23,8 @@ PREPARE_AHEAD = Fix(
     text="Prepare batches ahead, on several cores:"
     " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
 )
-KEEP_WHAT_WAS_READ = Fix(text="Cache the data that was read: dataset.cache() before the random augmentation")
-SEE_DISK = Fix.look("Check whether the disk is full", "df -h")
+CACHE_DATA = Fix(text="Cache the data that was read: dataset.cache() before the random augmentation")
+CHECK_DISK = Fix.look("Check whether the disk is full", "df -h")
 REQUEST_FROM_SLURM = Fix(
     text="Request a GPU from Slurm when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1"
 )
@@ -36,7 +36,7 @@ HOLDERS = Fix.look(
     "Check which processes use the GPU's memory", "nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv"
 )
 # Interfaces inside one machine, unreachable from others; Docker's first network is 172.17.0.0/16.
-_OWN = r"(?:lo\d*|docker\d*|br-\w+|virbr\d*|veth\w+|podman\d*|cni\w*|flannel\S*|cali\w+|tun\d*|tailscale\d*)$"
+_INTERNAL = r"(?:lo\d*|docker\d*|br-\w+|virbr\d*|veth\w+|podman\d*|cni\w*|flannel\S*|cali\w+|tun\d*|tailscale\d*)$"
 
 
 def without_nccl(exchange: str = "HierarchicalCopyAllReduce", *, tried: bool = False) -> Fix:
@@ -106,7 +106,7 @@ def at_start(context: Context, what: str, *, docker: str, pod: str) -> Fixes:
         yield from context.only(Fix(text=pod), container="kubernetes")
 
 
-def granted(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Fixes:
+def give_more(context: Context, what: str, *, docker: str, kubernetes: str, slurm: str) -> Fixes:
     """Yield the fixes that give a container, a pod or a job more of a resource; none in a cloud service's notebook.
 
     Args:
@@ -146,7 +146,7 @@ def other_interface(interface: str = "", asked: str = "", address: str = "") -> 
         address: the unreachable address.
     """
     used = interface or asked.lstrip("=") or ("docker0" if address.startswith("172.17.") else "")
-    if re.match(_OWN, used):
+    if re.match(_INTERNAL, used):
         names = dict.fromkeys([re.sub(r"^docker\d*$", "docker", used), "docker", "lo"])
         yield Fix(
             text=f"Keep NCCL off {used}, which other machines can't reach",

@@ -55,19 +55,20 @@ _JUDGES: dict[str, list[Judge]] = {
 }
 
 
-def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
+def judge(log: Log, warnings: Collection[str] = ()) -> dict[str, Cause]:
     """Return the causes found in a log, by code.
 
     Args:
         log: the log.
-        mild: codes of rules of severity warning. Their causes do not end a program, unless a cause has its own severity.
+        warnings: codes of rules of severity warning. Their causes do not end a program, unless a cause has its own severity.
     """
-    events = Events(_once(log))
+    events = Events(_without_refuted(log))
     named = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
     if all(cause.intended for cause in named.values()) and (crash := _cause(_CRASH, events)):  # no other cause explains it
         named = {_CRASH: crash}
     if all(
-        cause.own_severity is Severity.WARNING or (cause.own_severity is None and code in mild) for code, cause in named.items()
+        cause.own_severity is Severity.WARNING or (cause.own_severity is None and code in warnings)
+        for code, cause in named.items()
     ) and (last := _last_resort(events)):
         named = {code: cause for code, cause in named.items() if not cause.intended} | {_FAILED: last}
     failure = events.infer(infer_startup_failure)
@@ -78,7 +79,7 @@ def judge(log: Log, mild: Collection[str] = ()) -> dict[str, Cause]:
     return {code: _bounded(cause) for code, cause in named.items()}
 
 
-def _once(log: Log) -> Log:
+def _without_refuted(log: Log) -> Log:
     """Return the log without lines that another line refutes.
 
     A removed API explains the exception that names it, so neither a driver nor a package does. After any failure of its CUDA

@@ -102,7 +102,7 @@ class Row:
 
     def __call__(self, events: Events) -> Cause | None:
         """Return the cause if the log has matching events."""
-        named = [event for event in events.not_withdrawn(self._later) if any(match(event) for match in self._matches)]
+        named = [event for event in events.without_later(self._later) if any(match(event) for match in self._matches)]
         if not named or events.has(self._unless):
             return None
         named.sort(key=lambda event: event.text.startswith(("raise ", "'")))  # a traceback shows the code before the error

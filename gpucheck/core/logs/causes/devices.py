@@ -13,8 +13,8 @@ from gpucheck.core.logs.causes.startup import (
     OPERATING_SYSTEM,
     RAY_WORKER,
     UNKNOWN,
+    continued_after,
     infer_startup_failure,
-    ran_on,
     taken_from_container,
 )
 from gpucheck.core.logs.events import Event
@@ -63,7 +63,7 @@ def no_nvidia_gpu(events: Events) -> Cause | None:
         why = "the driver's library is installed, but its kernel module is not running (CUDA error 100)"
     else:
         why = "nvidia-smi lists no GPU"
-    named = {"unharmed": "yes"} if ran_on(events, failure) else {}
+    named = {"unharmed": "yes"} if continued_after(events, failure) else {}
     return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, intended=not failure.wanted, named=named)
 
 

@@ -8,10 +8,10 @@ from gpucheck.core.logs.causes.events import Events, first_value, in_order, valu
 from gpucheck.core.logs.causes.startup import (
     NVML_NO_GPU,
     NVML_UNKNOWN,
+    continued_after,
     infer_startup_failure,
     missing_driver_libraries,
     module_failures,
-    ran_on,
 )
 from gpucheck.core.logs.xid import address, codes, reported, required_action
 from gpucheck.core.model import Severity
@@ -63,7 +63,7 @@ def driver_missing(events: Events) -> Cause | None:
         summary = "TensorFlow found no CUDA: the NVIDIA driver or TensorFlow's own CUDA libraries are missing."
     if "__cuda" in named[0].text:
         summary = "conda found no NVIDIA driver on this machine, and this build of the package requires one."
-    unharmed = {"unharmed": "yes"} if failure and not wanted and ran_on(events, failure) else {}
+    unharmed = {"unharmed": "yes"} if failure and not wanted and continued_after(events, failure) else {}
     return Cause(summary, named, intended=not wanted, named=unharmed)
 
 

@@ -45,14 +45,14 @@ class Events:
 
     def unresolved(self, *kinds: str, **fields: str) -> list[Event]:
         """Return the events of these kinds after which training did not continue."""
-        return [event for event in self.not_withdrawn(Later.TRAINING) if event.kind in kinds and has_fields(event, fields)]
+        return [event for event in self.without_later(Later.TRAINING) if event.kind in kinds and has_fields(event, fields)]
 
     def without_later_gpu_use(self, *kinds: str, **fields: str) -> list[Event]:
         """Return the events of these kinds after which no GPU was used."""
-        return [event for event in self.not_withdrawn(Later.GPU_USE) if event.kind in kinds and has_fields(event, fields)]
+        return [event for event in self.without_later(Later.GPU_USE) if event.kind in kinds and has_fields(event, fields)]
 
-    def not_withdrawn(self, later: Later) -> list[Event]:
-        """Return the events that are not followed by such a success."""
+    def without_later(self, later: Later) -> list[Event]:
+        """Return the events that are not followed by this kind of success."""
         if later not in self._standing:
             lasting = [event for _, event in unresolved(self.log)]
             self._standing[later] = lasting if later is Later.TRAINING else _without_later_gpu_use(self.log.events)

@@ -139,7 +139,7 @@ def _code_outside(signs: _Signs) -> tuple[str | None, list[Event]]:
     return "driver-missing", signs.on_bus
 
 
-def ran_on(events: Events, failure: StartupFailure) -> bool:
+def continued_after(events: Events, failure: StartupFailure) -> bool:
     """Whether a program that needs no GPU printed more after the failure, and nothing in the log looks like an error."""
     last = max(event.line for event in failure.events)
     cited = {event.line for event in failure.events}

@@ -138,7 +138,7 @@ class Reader:
             elif self._screen.begin(shape, must=is_last and index >= len(lines) - _END):
                 if count or len(self._shapes) < _SHAPES:
                     self._shapes[shape] = count + 1
-                if self._understand(batch, index, lines[index]) and shape in self._shapes:
+                if self._read_line(batch, index, lines[index]) and shape in self._shapes:
                     self._harmless_shapes.add(shape)
                 self._screen.end()
         for shape, index in latest.items():
@@ -150,7 +150,7 @@ class Reader:
             if self._allowance.left < 0:
                 break
             self._screen.begin(shape)
-            self._understand(batch, 0, batch.texts[0].lower())
+            self._read_line(batch, 0, batch.texts[0].lower())
             self._screen.end()
         self._latest.clear()
 
@@ -177,7 +177,7 @@ class Reader:
             harmless_lines=self._harmless_lines + len(resolved),
         )
 
-    def _understand(self, batch: Batch, index: int, lowered: str) -> bool:
+    def _read_line(self, batch: Batch, index: int, lowered: str) -> bool:
         """Parse a line and keep its events; return True if it is harmless."""
         window = Window(batch, index)
         kinds: set[str] = set()

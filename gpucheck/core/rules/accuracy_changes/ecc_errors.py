@@ -91,7 +91,7 @@ def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Co
     affects = tuple(dict.fromkeys([*(gpu.label for _, gpu, _ in bad), *affected(report for report, _ in others)]))
     more = f"; {len(affects)} GPUs have memory errors" if len(affects) > 1 else ""
     fields = (f"gpus[{place}].{field}" for place, gpu, _ in bad for field in FIELDS if getattr(gpu, field))
-    demands = [demand for _, gpu, _ in bad if (demand := xids.demand(gpu)) is not None]
+    requests = [request for _, gpu, _ in bad if (request := xids.requested_action(gpu)) is not None]
     wanted_of = [
         *zip((gpu.pci_address for _, gpu, _ in bad), actions, strict=True),
         *((each.device, its) for each, its in others),
@@ -99,7 +99,7 @@ def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Co
     named = dict.fromkeys(address for address, wanted in wanted_of if address and wanted is action)
     return Finding(
         summary=f"{what}{more}.",
-        evidence=(*saw(gpus, *fields), *cited(reports), *cited(demands)),
+        evidence=(*saw(gpus, *fields), *cited(reports), *cited(requests)),
         fix=repairs(context, action=action.value, devices=",".join(named), xids=codes(reports)),
         action=action,
         affects=affects,
@@ -117,16 +117,16 @@ def _messages(report: XidReport) -> str:
 
 def _action(gpu: Gpu, reports: list[XidReport], xids: XidReports) -> Action:
     """Return the driver's requested action; else one that depends on the state and on whether all errors were contained."""
-    demand = xids.demand(gpu)
-    if demand is not None and demand.action is not Action.IGNORE:
-        return demand.action
+    request = xids.requested_action(gpu)
+    if request is not None and request.action is not Action.IGNORE:
+        return request.action
     if _lost(gpu) is None:
         return Action.IGNORE  # the repair is pending; new work may start
     if gpu.remapping_failed or gpu.retired_pages_pending:
         return Action.RESET_GPU
     own = [report for report in reports if report.gpu is gpu]
     contained = bool(own) and all(report.xid.code in _CONTAINED for report in own)
-    return Action.RESTART_APPLICATION if contained or demand is not None else Action.RESET_GPU
+    return Action.RESTART_APPLICATION if contained or request is not None else Action.RESET_GPU
 
 
 def _reported(reports: list[XidReport], xids: XidReports, context: Context) -> Finding:

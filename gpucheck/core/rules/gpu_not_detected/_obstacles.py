@@ -50,7 +50,7 @@ class Obstacle(msgspec.Struct, frozen=True):
         )
 
 
-def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
+def user_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
     """Return the user's file that made the import fail; None if no file did."""
     failure = saw(fact, "imported", "error_type", "error")
     for module, file in fact.shadows.items():
@@ -89,15 +89,15 @@ def renaming(module: str, file: str) -> tuple[Fix, ...]:
     return Fix(text=leave, command="cd ~ && unset PYTHONPATH"), rename
 
 
-def foreseen(installation: Installation) -> Obstacle | None:
+def predicted_failure(installation: Installation) -> Obstacle | None:
     """Return why the import of TensorFlow will fail, or may fail."""
     packages = installation.packages
     for module, file in packages.hidden.items():
         return Obstacle(f"{file} hides the installed module {module}", saw(packages, "hidden"), renaming(module, file))
-    return lacking(installation, "tensorflow")
+    return unmet_requirement(installation, "tensorflow")
 
 
-def lacking(installation: Installation, requirer: str | None = None) -> Obstacle | None:
+def unmet_requirement(installation: Installation, requirer: str | None = None) -> Obstacle | None:
     """Return the required package that is missing or has the wrong version.
 
     Args:
@@ -120,7 +120,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
         f"it needs {first.name}{' ' if first.specifier else ''}{first.specifier}, {have}{more}",
         saw(packages, *(f"unmet[{place}].{field}" for place in places for field in ("name", "specifier", "installed"))),
         (
-            *foreign(installation, wanted),
+            *remove_from_pythonpath(installation, wanted),
             Fix(text="Install the required versions", command=install),
             conflicts(installation.context),
         ),
@@ -128,7 +128,7 @@ def lacking(installation: Installation, requirer: str | None = None) -> Obstacle
     )
 
 
-def foreign(installation: Installation, wanted: Iterable[str]) -> Fixes:
+def remove_from_pythonpath(installation: Installation, wanted: Iterable[str]) -> Fixes:
     """Remove folders from PYTHONPATH that hide the environment's own packages; installing others would change nothing."""
     interpreter = installation.interpreter
     own = (interpreter.prefix, interpreter.base_prefix)

@@ -53,18 +53,18 @@ def check(
         if request.level is not Level.NODE
         or gpu.compute_mode == "prohibited"  # a job that uses its GPU is not a fault of the node
     ]
-    closed = [(place, gpu, why) for place, gpu in candidates if (why := _closed(gpu, outcomes, refused))]
-    if not closed:
+    unusable = [(place, gpu, why) for place, gpu in candidates if (why := _why_unusable(gpu, outcomes, refused))]
+    if not unusable:
         if refused and any(gpu.compute_mode is None for gpu in gpus.gpus.gpus):
             return Skip("CUDA reports a GPU as unavailable, but its compute mode could not be read")
         return None
-    indices = ",".join(str(gpu.index) for _, gpu, _ in closed)
-    fields = (f"gpus[{place}].{name}" for place, _, _ in closed for name in ("compute_mode", "processes"))
+    indices = ",".join(str(gpu.index) for _, gpu, _ in unusable)
+    fields = (f"gpus[{place}].{name}" for place, _, _ in unusable for name in ("compute_mode", "processes"))
     return Finding(
-        summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in closed])}.",
+        summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in unusable])}.",
         evidence=(*saw(gpus.gpus, *fields), *refused),
-        fix=repairs(context, mode=closed[0][1].compute_mode or "", indices=indices, holder=_holder(closed[0][1]) or ""),
-        affects=tuple(gpu.label for _, gpu, _ in closed),
+        fix=repairs(context, mode=unusable[0][1].compute_mode or "", indices=indices, holder=_holder(unusable[0][1]) or ""),
+        affects=tuple(gpu.label for _, gpu, _ in unusable),
     )
 
 
@@ -75,7 +75,7 @@ def _candidates(environment: Environment, gpus: CudaGpus) -> list[tuple[int, Gpu
     return [(place, gpu) for place, gpu in enumerate(gpus.gpus.gpus) if not chosen or gpu.pci_address in visible]
 
 
-def _closed(gpu: Gpu, outcomes: TrainingOutcomes, refused: tuple[Evidence, ...]) -> str | None:
+def _why_unusable(gpu: Gpu, outcomes: TrainingOutcomes, refused: tuple[Evidence, ...]) -> str | None:
     """Return why a program can't use this GPU; None if it can."""
     if gpu.compute_mode == "prohibited":
         return "does not allow any program (compute mode prohibited)"

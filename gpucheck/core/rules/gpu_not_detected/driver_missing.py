@@ -32,7 +32,7 @@ from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_THERE_IS_ONE, for_another_machine
+from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_GPU_PRESENT, for_another_machine
 from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -79,7 +79,7 @@ def repairs(context: Context, *, device: str = "", unharmed: str = "", text: str
     if "__cuda" in text:
         yield for_another_machine()
     if unharmed and not context.notebook:
-        yield IF_THERE_IS_ONE
+        yield IF_GPU_PRESENT
         return
     yield from notebook_gpu(context)
     if "find cuda drivers" in text:  # a missing libcudart also causes this message

@@ -85,7 +85,7 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Ski
     """Report a GPU that NVML reports as lost, a device file that returns EIO, a GPU that its driver does not list, or an Xid."""
     driver, gpus, reports = stack.driver, xids.gpus, [*xids.of("gpu"), *xids.of("start")]
     lost = [
-        *_unanswering(stack, xids),
+        *_unresponsive(stack, xids),
         *(_input_output_errors(stack.device_nodes) or _unlisted(stack, gpus)),
         *(_reported(report) for report in reports if not report.responds and report.xid.fault == "gpu"),
         *(_reported(report) for report in xids.logged("gpu")),
@@ -95,7 +95,7 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Ski
         action = Action.RESET_GPU if driver.result == RESET_REQUIRED else Action.POWER_CYCLE
         lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, action)]
     if not lost:
-        found = _answering([report for report in reports if report.responds], xids, context)
+        found = _responding([report for report in reports if report.responds], xids, context)
         unread = (
             xids.unread if stack.request.level is Level.NODE else None
         )  # other levels train, and need no permission to read it
@@ -118,31 +118,31 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Ski
     )
 
 
-def _answering(reports: list[XidReport], xids: XidReports, context: Context) -> Finding | None:
+def _responding(reports: list[XidReport], xids: XidReports, context: Context) -> Finding | None:
     """Report what the driver or its messages require for GPUs that respond."""
     elsewhere = {report.device for report in xids.reports}
     # ecc-errors reports these
     faulty = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if has_memory_errors(gpu)]
-    needed = [demand for demand in xids.demands.values() if demand.action is not Action.IGNORE]
-    demands = [demand for demand in needed if demand.device not in elsewhere and demand.gpu not in faulty]
-    complaints = sorted(xids.complaints, key=lambda complaint: complaint.action is Action.IGNORE)
+    needed = [request for request in xids.requested_actions.values() if request.action is not Action.IGNORE]
+    requests = [request for request in needed if request.device not in elsewhere and request.gpu not in faulty]
+    messages = sorted(xids.driver_messages, key=lambda message: message.action is Action.IGNORE)
     first: Sequence[GpuReport]
     if reports:
         more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
         first, reason = reports, f"the kernel has reported since its driver was loaded: {reports[0].xid.title}{more}"
-    elif demands:
-        first, reason = demands, f"the driver requests an action: {demands[0].recovery.advice}"
-    elif complaints:
-        first, reason = complaints, f"the driver has reported since it was loaded: {complaints[0].words}"
+    elif requests:
+        first, reason = requests, f"the driver requests an action: {requests[0].recovery.advice}"
+    elif messages:
+        first, reason = messages, f"the driver has reported since it was loaded: {messages[0].words}"
     else:
         return None
-    if first is not complaints:  # reports and demands require an action
-        complaints = [item for item in complaints if item.action is not Action.IGNORE and item.device not in xids.demands]
+    if first is not messages:  # reports and requests require an action
+        messages = [item for item in messages if item.action is not Action.IGNORE and item.device not in xids.requested_actions]
     of_reports = [xids.action(reports)] if reports else []
-    others = [*(demand.action for demand in demands), *(complaint.action for complaint in complaints)]
+    others = [*(request.action for request in requests), *(message.action for message in messages)]
     action = Action.strongest([*of_reports, *others])
-    sources = [demand for report in reports if (demand := xids.demand(report.gpu)) is not None]
-    named = [*reports, *demands, *complaints]
+    sources = [request for report in reports if (request := xids.requested_action(report.gpu)) is not None]
+    named = [*reports, *requests, *messages]
     also = dict.fromkeys(item.label for item in named if item.label not in {item.label for item in first})
     reason += f"; the driver also requests an action for {listing(list(also))}" if also else ""
     return finding(f"{_respond(first)}, but {reason}.", named, action, repairs, context, sources)
@@ -153,7 +153,7 @@ def _respond(named: Sequence[GpuReport]) -> str:
     return f"{named[0].label} and {others} more GPU{'s' * (others > 1)} respond" if others else f"{named[0].label} responds"
 
 
-def _unanswering(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
+def _unresponsive(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
     gpus = xids.gpus
     fatal = GPU_LOST if stack.wsl.inside else HANDLE_LOST
     return [

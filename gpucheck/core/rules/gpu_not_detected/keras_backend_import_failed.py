@@ -34,7 +34,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import newer
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
 from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts
-from gpucheck.core.rules.gpu_not_detected._obstacles import own_file
+from gpucheck.core.rules.gpu_not_detected._obstacles import user_file
 
 
 @rule(
@@ -50,7 +50,7 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
         return None
     title = TITLES[name]
     for what, fact in ((title, backend), (f"Keras on {title}", keras)):
-        if fact is not None and fact.imported is False and (cause := own_file(fact)):
+        if fact is not None and fact.imported is False and (cause := user_file(fact)):
             return cause.finding(what)
     if backend.imported is False:
         version = next((package.version for package in installation.packages.others if package.name == name), "")

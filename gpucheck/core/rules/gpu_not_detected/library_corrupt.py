@@ -36,7 +36,7 @@ from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import SEE_DISK
+from gpucheck.core.repairs.fixes import CHECK_DISK
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build
 
 _CUDNN = "nvidia-cudnn-cu12<10"
@@ -143,7 +143,7 @@ def repairs(context: Context, *, text: str = "", soname: str = "", path: str = "
         packages: the installed packages with damaged files.
     """
     if again := context.reinstall(packages):
-        yield from (again, SEE_DISK)
+        yield from (again, CHECK_DISK)
         return
     named = re.search(rf"(/[^\s:'\"]*)/{re.escape(soname)}", text) if soname else None
     folder = path.rpartition("/")[0] or (named[1] if named else "")
@@ -159,7 +159,7 @@ def repairs(context: Context, *, text: str = "", soname: str = "", path: str = "
     if path or (soname and context.framework):
         yield from cuda_build(context)
     if not context.windows:
-        yield SEE_DISK
+        yield CHECK_DISK
 
 
 def _of_log(context: Context, soname: str) -> Fix:

@@ -49,7 +49,7 @@ class Conflict(msgspec.Struct, frozen=True):
     folder: str  # of the chosen copy
     own_folder: str  # of pip's copy
     own_version: str | None
-    unfit: bool  # known to be incompatible, not only different
+    incompatible: bool  # known to be incompatible, not only different
     incomplete: bool  # cuDNN without the parts next to it that it opens
 
     @property
@@ -88,7 +88,7 @@ def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlo
     conflicts = [conflict for place in range(len(libraries.libraries)) if (conflict := _conflict(place, faults)) is not None]
     if not conflicts:
         return too_old(faults)
-    worst = next((conflict for conflict in conflicts if conflict.unfit), conflicts[0])
+    worst = next((conflict for conflict in conflicts if conflict.incompatible), conflicts[0])
     more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
     by = worst.library.source if worst.library.source in _VARIABLES else "The system's loader"
     own = f"the {worst.own_version}" if worst.own_version else "the copy"
@@ -97,10 +97,10 @@ def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlo
     )
     return Finding(
         summary=f"{by} puts {worst.library.soname} {worst.described} from {worst.folder}{more} before"
-        f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.unfit else "."),
+        f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.incompatible else "."),
         evidence=saw(libraries, *evidence, "library_path"),
         fix=_repairs(faults.installation.context, conflicts, libraries, environment.variables.get(_PRELOAD, "")),
-        severity=Severity.ERROR if worst.unfit else None,
+        severity=Severity.ERROR if worst.incompatible else None,
     )
 
 
@@ -112,7 +112,7 @@ def _conflict(place: int, faults: LibraryFaults) -> Conflict | None:
     if wheel is None or library.path.startswith(f"{wheel.folder}/nvidia/"):
         return None
     own = next((copy for copy in library.elsewhere if copy.startswith(f"{wheel.folder}/nvidia/")), None)
-    refused = any(blamed(fault) == library.soname for fault in faults.required if fault.kind == "unfit")
+    refused = any(blamed(fault) == library.soname for fault in faults.required if fault.kind == "incompatible")
     # A preloaded CUDA library is intentional, so a copy of unknown version is also reported.
     same = library.source != _PRELOAD if library.version is None else _same_version(library.version, wheel.version)
     incomplete = library.soname.startswith("libcudnn") and bool(faults.libraries.cudnn_parts_missing)
@@ -120,8 +120,8 @@ def _conflict(place: int, faults: LibraryFaults) -> Conflict | None:
         return None
     if not library.required and not refused:
         return None  # a different NCCL is often selected on purpose
-    unfit = refused or bool(library.problem) or incomplete or _too_old_cudnn(library, faults.libraries.tensorflow)
-    return Conflict(place, library, _folder(library.path), _folder(own), wheel.version, unfit, incomplete)
+    incompatible = refused or bool(library.problem) or incomplete or _too_old_cudnn(library, faults.libraries.tensorflow)
+    return Conflict(place, library, _folder(library.path), _folder(own), wheel.version, incompatible, incomplete)
 
 
 def _folder(path: str) -> str:

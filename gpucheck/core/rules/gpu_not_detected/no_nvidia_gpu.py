@@ -32,7 +32,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Fixes, Level, Scope, Skip, rule, saw
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, IF_THERE_IS_ONE, OUT_OF_SERVICE
+from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, IF_GPU_PRESENT, OUT_OF_SERVICE
 from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -89,7 +89,7 @@ def repairs(
         unharmed: "yes" if the program continued, and nothing in its log needs a GPU.
     """
     if unharmed and not context.notebook:
-        yield IF_THERE_IS_ONE
+        yield IF_GPU_PRESENT
         return
     yield from notebook_gpu(context)
     if code == _NO_USABLE_GPU and not context.notebook:

@@ -43,11 +43,19 @@ from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import SEE_DISK
+from gpucheck.core.repairs.fixes import CHECK_DISK
 from gpucheck.core.repairs.machine import apple_plugin
 from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts, for_package, named_module, package_for, reinstall
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
-from gpucheck.core.rules.gpu_not_detected._obstacles import Obstacle, foreign, foreseen, incomplete, lacking, own_file, renaming
+from gpucheck.core.rules.gpu_not_detected._obstacles import (
+    Obstacle,
+    incomplete,
+    predicted_failure,
+    remove_from_pythonpath,
+    renaming,
+    unmet_requirement,
+    user_file,
+)
 
 _READ_KERNEL = Fix.look("Read the kernel's messages about it, and give the process more memory", "sudo dmesg | tail -50")
 _NEWER_MACOS = Fix(text="Update macOS: the plug-in was built for a newer release, and uses a class that this one lacks")
@@ -87,9 +95,9 @@ def check(
     if tensorflow is None:
         return _not_tried(build, backend)
     if tensorflow.imported and keras is not None and backend.other is None:
-        cause = own_file(keras)
+        cause = user_file(keras)
         if cause is None and keras.imported is False:
-            cause = lacking(build.installation) or incomplete(build.installation, keras)
+            cause = unmet_requirement(build.installation) or incomplete(build.installation, keras)
         if cause is None and keras.imported is False and build.packages.keras is not None:
             cause = _unknown(build.installation, keras, outcomes)
         return cause.finding("Keras") if cause else None
@@ -113,10 +121,10 @@ def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip 
     """Report what is known without an import."""
     if build.absent or backend.other is not None:
         return None
-    if obstacle := foreseen(build.installation):
+    if obstacle := predicted_failure(build.installation):
         version = build.packages.tensorflow.version if build.packages.tensorflow else ""
         return obstacle.finding(f"TensorFlow {version}".rstrip())
-    obstacle = lacking(build.installation)
+    obstacle = unmet_requirement(build.installation)
     return obstacle.finding("Keras") if obstacle else Skip("TensorFlow was not imported")
 
 
@@ -128,7 +136,7 @@ def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes
     opening = f"{name} can't be imported"
     logged = outcomes.saw_events("import-failed", "module-missing", "killed", "traceback")
     hidden = [module for module in packages.hidden if re.search(rf"\b{re.escape(module)}\b", tensorflow.error or "")]
-    if cause := own_file(tensorflow) or (foreseen(installation) if hidden else None):
+    if cause := user_file(tensorflow) or (predicted_failure(installation) if hidden else None):
         return cause.finding(name, logged)
     evidence = (*saw(tensorflow, "imported", "error_type", "error", "ending"), *logged)
     signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
@@ -140,7 +148,7 @@ def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes
             fix=repairs(installation.context, signal=signal[0]),
         )
     error = (tensorflow.error or tensorflow.error_type or ending).strip()
-    absent = lacking(installation)
+    absent = unmet_requirement(installation)
     module = named_module(error, outcomes) or ""
     package = package_for(module)
     installed = next((distribution for distribution in packages.others if distribution.name == package), None)
@@ -151,7 +159,7 @@ def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes
         fix=absent.fix
         if absent
         else (
-            *foreign(installation, [package]),
+            *remove_from_pythonpath(installation, [package]),
             *_other_libraries(backend.environment, error),
             *repairs(installation.context, needs=_unmet(installation, version, package), module=module, message=error),
         ),
@@ -237,7 +245,7 @@ def repairs(
     else:
         yield from for_package(context, module, message)
         if signal == "SIGBUS":
-            yield SEE_DISK
+            yield CHECK_DISK
         if not (module or message or signal):
             yield from _for_others(context)
 

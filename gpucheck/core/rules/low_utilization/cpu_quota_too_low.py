@@ -27,7 +27,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import granted
+from gpucheck.core.repairs.fixes import give_more
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, at least one prepares the next batch
 ACHIEVED = ("jpeg_parallel_map_samples_per_second", "device_samples_per_second")
@@ -102,7 +102,7 @@ def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> Fi
     """
     if suggested:
         yield Fix(text=f"Start no more workers than the job has processors: DataLoader(num_workers={suggested})")
-    yield from granted(
+    yield from give_more(
         context,
         "processors",
         docker=f"--cpus {processors}",

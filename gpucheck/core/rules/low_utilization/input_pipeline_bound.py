@@ -28,7 +28,7 @@ from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule
 from gpucheck.core.model.thresholds import INPUT_WAIT_SHARE_HIGH
 from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
+from gpucheck.core.repairs.fixes import CACHE_DATA, PREPARE_AHEAD
 
 FILES = "Read from fewer, larger files (TFRecord, interleave)"
 # The experiment's optimizations, each added to the previous ones: its name, and the advice.
@@ -38,7 +38,7 @@ REMEDIES = {
         "a parallel map",
         "Prepare samples on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
     ),
-    "cache": ("a cache", KEEP_WHAT_WAS_READ.text),
+    "cache": ("a cache", CACHE_DATA.text),
     "larger_batch": ("a larger batch", "Use batches of twice the size"),
 }
 # Minimum speedup over the previous optimizations. On busy CPUs without any wait, prefetch, map and cache reached 1.25 by chance.
@@ -95,7 +95,7 @@ def repairs(context: Context, *, size: str = "", device: str = "GPU", figures: M
         return
     files = Fix(text=f"{FILES}, and augment on the GPU with Keras layers in the model" if device.startswith("GPU") else FILES)
     helped, remarks = _tried(figures or {}, device)
-    yield from helped or (PREPARE_AHEAD, KEEP_WHAT_WAS_READ)
+    yield from helped or (PREPARE_AHEAD, CACHE_DATA)
     yield files
     yield from remarks
     if figures is None:

@@ -45,7 +45,7 @@ _FULL = Fix(
 _FIRST_RANK = Fix(
     text="Read the output of the process that ended or stopped first: the others only report that it no longer responds"
 )
-_PATIENCE = Fix(
+_LONGER_TIMEOUT = Fix(
     text="If one of them only needs more time, for example to save a file, raise the timeout:"
     " torch.distributed.init_process_group(timeout=datetime.timedelta(hours=2))"
 )
@@ -205,5 +205,5 @@ _REPAIRS: dict[str, Callable[[Context], Fixes]] = {
     "memory": lambda _: iter([_FULL]),
     "usage": lambda _: iter([_OWN_GPU]),
     "peers": lambda _: iter([_PEERS]),
-    "other rank": lambda context: iter([_FIRST_RANK, *context.only(_PATIENCE, framework="torch")]),
+    "other rank": lambda context: iter([_FIRST_RANK, *context.only(_LONGER_TIMEOUT, framework="torch")]),
 }

@@ -30,7 +30,7 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule
 from gpucheck.core.model.wording import milliseconds
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import KEEP_WHAT_WAS_READ, PREPARE_AHEAD
+from gpucheck.core.repairs.fixes import CACHE_DATA, PREPARE_AHEAD
 
 _FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of time spent waiting instead of summing gradients
 
@@ -90,7 +90,7 @@ def repairs(context: Context, *, cause: str = "", twice: str = "", bandwidth: st
     reached = f" (twice the batch reached {twice} %)" if twice else ""
     larger = Fix(text=f"Use a larger batch per replica: the same data then takes fewer steps and fewer gradient sums{reached}")
     if cause == "input":
-        yield from (PREPARE_AHEAD, KEEP_WHAT_WAS_READ, larger)
+        yield from (PREPARE_AHEAD, CACHE_DATA, larger)
         return
     if nvlink == "no":
         yield Fix(text="Train only on the GPUs with the shortest path to each other (CUDA_VISIBLE_DEVICES)")

@@ -76,7 +76,7 @@ def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, 
         return _failed(failed, context)
     cause = log_causes.cause("worker-unreachable")
     taken = cause is not None and cause.events[0].kind == "worker-address-in-use"
-    on_tpu = tpu is not None and tpu.at_work  # workers of a TPU are reported as tpu-unreachable
+    on_tpu = tpu is not None and tpu.workers_are_tpus  # workers of a TPU are reported as tpu-unreachable
     if cause is not None and (taken or not on_tpu):
         return log_causes.repaired(cause, repairs, context)
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:

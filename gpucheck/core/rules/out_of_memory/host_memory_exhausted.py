@@ -34,7 +34,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, 
 from gpucheck.core.model.wording import gib, short
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import granted
+from gpucheck.core.repairs.fixes import give_more
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
 # The part of these that the kernel can't drop (it can drop pages of files). Measured with TensorFlow 2.21 on a CPU: 212 MiB, or
@@ -162,7 +162,7 @@ def _less(context: Context, shape: str, size: str) -> Fixes:
 def _more(context: Context) -> Fixes:
     if context.notebook:
         yield Fix(text="Choose a runtime with more memory, and restart the session before it loads the data again")
-    yield from granted(
+    yield from give_more(
         context,
         "memory",
         docker="--memory 16g",

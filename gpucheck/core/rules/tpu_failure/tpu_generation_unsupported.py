@@ -49,7 +49,7 @@ UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensor
 def check(state: TpuState, context: Context) -> Finding | None:
     """Report a TPU, on the bus or in the environment, of a generation that TensorFlow does not support."""
     chip = next((name for name in state.tpu.generations if name in UNSUPPORTED), None)
-    unsupported = chip or (state.announced if state.announced in UNSUPPORTED else None)
+    unsupported = chip or (state.configured_generation if state.configured_generation in UNSUPPORTED else None)
     if unsupported is None or state.connected:
         return None
     which = f"this TPU ({unsupported})" if chip else f"the TPU generation {unsupported}, which {TYPE} specifies"

@@ -42,7 +42,7 @@ from gpucheck.core.rules.tpu_failure._packages import tpu_packages
     explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )
 def check(request: Request | None, state: TpuState, context: Context) -> Finding | None:
-    """Report a TPU that is announced or requested but has neither a chip nor a device node, or a chip without its node."""
+    """Report a TPU that is configured or requested but has neither a chip nor a device node, or a chip without its node."""
     tpu = state.tpu
     if not tpu.expected and request is not None and "tpu" in request.strategies:
         return _requested(request, tpu, context)
@@ -64,7 +64,7 @@ def check(request: Request | None, state: TpuState, context: Context) -> Finding
 
 
 def _requested(request: Request, tpu: Tpu, context: Context) -> Finding:
-    """Report that nothing on this machine announces the requested TPU."""
+    """Report that this machine shows no sign of the requested TPU."""
     return Finding(
         summary="No TPU found: --strategy tpu requests one, but this machine has no chip on the PCI bus, no device node and no"
         " variable such as TPU_NAME.",
@@ -79,7 +79,7 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
     Args:
         context: what is known about the machine.
         message: the framework's message; empty: unknown.
-        variables: names of the variables that announce a TPU, separated by spaces.
+        variables: names of the variables that configure the TPU, separated by spaces.
         chips: the generation of the chips on the bus, if their device nodes are missing.
     """
     if "UNIMPLEMENTED" in message:  # JAX has no such backend on this system

@@ -175,7 +175,7 @@ def repairs(
         limited: whether a limit on processor time may be the cause.
     """
     if signal == "SIGKILL":
-        yield from _end_of_kills(limited)
+        yield from _after_sigkill(limited)
         return
     if "num_threads" in text:
         yield Fix(text=f"Let TensorFlow choose its number of threads: {THREADS} must not be negative", command=f"unset {THREADS}")
@@ -190,7 +190,7 @@ def repairs(
     yield Fix.look("Read the kernel's messages about the crash", "sudo dmesg | tail -n 50")
 
 
-def _end_of_kills(limited: bool) -> Fixes:
+def _after_sigkill(limited: bool) -> Fixes:
     if limited:
         text = "Raise the limit on processor time; the kernel sends SIGKILL when it is reached"
         yield Fix(text=text, command="ulimit -t unlimited")
