@@ -13,7 +13,7 @@
        fix: Reset it                   its repair,
        $ nvidia-smi --gpu-reset        with the command,
        evidence: gpus.gpus[0].result   and its evidence
-    set LD_LIBRARY_PATH prepend: /x    the variables that all findings would set, "told" if only the user can set them; or "nothing"
+    set LD_LIBRARY_PATH prepend: /x    the variables that all findings would set, "by hand" if only the user can set them; or "nothing"
 
 ``make goldens`` rewrites the expected lines.
 """
@@ -76,7 +76,7 @@ def assignments(judgements):
         for one in finding.assignments:
             assert statement(one) in commands, finding
             assert one.reason.isprintable(), finding
-            suffix = "" if one.apply else " (told)"
+            suffix = "" if one.apply else " (by hand)"
             lines.append(f"set {one.variable} {one.operation.value}{f': {one.value}' if one.value else ''}{suffix}")
     return list(dict.fromkeys(lines))
 

@@ -7,7 +7,7 @@ from recipe_helpers import RECIPES, adapted, installed, program, run
 
 JOB = {"SLURM_JOB_GPUS": "0", "SLURM_JOB_ID": "17", "SLURM_JOB_USER": "alice"}
 NODE = "NodeName={name} CPUAlloc=0 Gres=gpu:8 State={state} ActiveFeatures=(null) CapWatts=n/a Reason={reason} [root@{time}] Comment=x"
-SOUND = "echo 'PASS: No fault found on this node: 8 GPUs.'"
+HEALTHY = "echo 'PASS: No fault found on this node: 8 GPUs.'"
 FAULT = "echo gpucheck gpu-lost: GPU 1 is lost.; exit 1"
 UNKNOWN = "echo >&2 gpucheck: No verdict: no time; exit 3"
 BROKEN = "echo >&2 'Traceback (most recent call last):'; echo >&2 gpucheck gpu-lost: in a traceback; exit 1"
@@ -63,7 +63,7 @@ def script(tmp_path, name, changes=None, *, body=None, shown=None, after=None, p
     return tmp_path / name
 
 
-def asked(path, **env):
+def run_script(path, **env):
     return run([path], {"SLURMD_NODENAME": "node-1", "SLURM_CONF": "/nowhere", **env})
 
 

@@ -77,11 +77,11 @@ def test_device_and_step_are_named(tmp_path, fault, args, code, summary):
 def test_outlier_among_sixteen_nodes_is_named(tmp_path):
     """The checksums are from a healthy and a faulty device; the machines are recorded, because processors are not compared."""
     _, report = checked(tmp_path, AT_STEP_3)
-    sound, faulty, _ = report["facts"]["training"]["checksums"]["devices"]
+    healthy, faulty, _ = report["facts"]["training"]["checksums"]["devices"]
     reports = tmp_path / "reports"
     reports.mkdir()
     for number in range(16):
-        of_gpu = {**(faulty if number == 6 else sound), "device": "GPU:0", "model": "NVIDIA H200"}
+        of_gpu = {**(faulty if number == 6 else healthy), "device": "GPU:0", "model": "NVIDIA H200"}
         training = {**REPORT["facts"]["training"], "checksums": {"devices": [of_gpu]}}
         place(reports, f"n{number:02}", {"training": training})
     done = in_a_process("fleet", "merge", str(reports), "--format", "json")

@@ -72,14 +72,14 @@ def test_precedence_of_pyproject_variables_and_command_line(tmp_path):
     (tmp_path / "pyproject.toml").write_text('[tool.gpucheck]\nlevel = "quick"\nallow-cpu = true\n')
     inner = tmp_path / "inner"
     inner.mkdir()
-    asked = json.loads(gpucheck("--format", "json", cwd=inner).stdout)["facts"]["request"]
-    assert (asked["level"], asked["allow_cpu"], asked["timeout_seconds"]) == (0, True, 120.0)
+    request = json.loads(gpucheck("--format", "json", cwd=inner).stdout)["facts"]["request"]
+    assert (request["level"], request["allow_cpu"], request["timeout_seconds"]) == (0, True, 120.0)
     done = gpucheck("--format", "json", cwd=inner, env={"GPUCHECK_ALLOW_CPU": "0", "GPUCHECK_TIMEOUT": "50"})
-    asked = json.loads(done.stdout)["facts"]["request"]
-    assert (asked["level"], asked["allow_cpu"], asked["timeout_seconds"]) == (0, False, 50.0)
+    request = json.loads(done.stdout)["facts"]["request"]
+    assert (request["level"], request["allow_cpu"], request["timeout_seconds"]) == (0, False, 50.0)
     done = gpucheck("--format", "json", "--timeout", "40", "--allow-cpu", cwd=inner, env={"GPUCHECK_TIMEOUT": "50"})
-    asked = json.loads(done.stdout)["facts"]["request"]
-    assert (asked["allow_cpu"], asked["timeout_seconds"]) == (True, 40.0)
+    request = json.loads(done.stdout)["facts"]["request"]
+    assert (request["allow_cpu"], request["timeout_seconds"]) == (True, 40.0)
 
 
 def test_toml_is_not_imported_without_settings(tmp_path):

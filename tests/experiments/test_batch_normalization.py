@@ -18,7 +18,7 @@ def found():
 
 
 def test_synchronized_statistics_match_the_global_batch(found):
-    made = found["sound"]
+    made = found["correct"]
     figures = made["figures"]
     assert made["problem"] is None
     assert figures["synchronized_distance_from_global_batch"] < 2e-3
@@ -27,14 +27,14 @@ def test_synchronized_statistics_match_the_global_batch(found):
 
 
 def test_losses_differ_with_synchronized_statistics(found):
-    figures = found["sound"]["figures"]
+    figures = found["correct"]["figures"]
     for loss in ("first_loss", "last_loss"):
         assert figures[f"synchronized_{loss}"] != figures[f"local_{loss}"]
         assert figures[f"synchronized_{loss}"] == pytest.approx(figures[f"local_{loss}"], rel=0.2)
 
 
 def test_every_figure_is_documented(found):
-    assert differences("batch_normalization", found["sound"]["figures"]) == []
+    assert differences("batch_normalization", found["correct"]["figures"]) == []
 
 
 def test_missing_synchronization_of_statistics_is_reported(found):

@@ -16,7 +16,7 @@ def found():
 
 
 def test_losses_of_replicas_match_one_device_with_the_same_global_batch(found):
-    made = found["sound"]
+    made = found["correct"]
     figures = made["figures"]
     assert made["problem"] is None
     assert made["devices"] == ["CPU:0", "CPU:1"]
@@ -26,7 +26,7 @@ def test_losses_of_replicas_match_one_device_with_the_same_global_batch(found):
 
 
 def test_larger_global_batch_changes_the_loss(found):
-    figures = found["sound"]["figures"]
+    figures = found["correct"]["figures"]
     steps, samples = (figures[f"same_{what}_last_loss_of_one_device_same_per_replica_batch"] for what in ("steps", "samples"))
     assert abs(steps - figures["last_loss_of_replicas"]) > 0.02
     assert samples < figures["last_loss_of_replicas"]  # twice the updates on the same samples
@@ -38,7 +38,7 @@ def test_loss_not_averaged_over_the_replicas_is_reported(found):
 
 
 def test_every_figure_is_documented(found):
-    assert differences("global_batch", found["sound"]["figures"]) == []
+    assert differences("global_batch", found["correct"]["figures"]) == []
 
 
 def test_tf32_setting_is_restored(found):

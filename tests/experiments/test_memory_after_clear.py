@@ -24,7 +24,7 @@ class TestTrained:
     pytestmark = MARKS
 
     def test_released_memory_is_measured_as_released(self, found):
-        made = found["sound"]
+        made = found["correct"]
         figures = made["figures"]
         assert made["problem"] is None
         assert made["devices"] == ["CPU:0"]
@@ -40,7 +40,7 @@ class TestTrained:
             assert over is (made["problem"] is not None)
 
     def test_every_figure_is_documented(self, found):
-        assert differences("memory_after_clear", found["sound"]["figures"]) == []
+        assert differences("memory_after_clear", found["correct"]["figures"]) == []
 
     def test_accumulating_memory_is_reported(self, found):
         made = found["leaking"]

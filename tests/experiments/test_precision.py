@@ -16,7 +16,7 @@ def found():
 
 
 def test_16_bit_precisions_start_with_the_float32_loss(found):
-    made = found["sound"]
+    made = found["correct"]
     figures = made["figures"]
     assert made["problem"] is None
     assert made["devices"] == ["CPU:0"]
@@ -29,7 +29,7 @@ def test_16_bit_precisions_start_with_the_float32_loss(found):
 
 
 def test_speedup_comes_from_training_jobs_or_else_from_these_steps(found):
-    figures = found["sound"]["figures"]
+    figures = found["correct"]["figures"]
     assert figures["mixed_float16_training_speedup"] == 1.5
     ratio = figures["float32_step_seconds"] / figures["mixed_bfloat16_step_seconds"]
     assert figures["mixed_bfloat16_training_speedup"] == pytest.approx(ratio, rel=0.01)
@@ -43,7 +43,7 @@ def test_steps_skipped_by_loss_scaling_are_counted(found):
 
 
 def test_every_figure_is_documented(found):
-    assert differences("precision", found["sound"]["figures"]) == []
+    assert differences("precision", found["correct"]["figures"]) == []
 
 
 def test_precision_policy_is_restored(found):

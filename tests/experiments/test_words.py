@@ -15,9 +15,9 @@ def test_variance_is_reported_in_percent():
 
 
 def test_difference_within_a_single_replica_is_reported():
-    sound, off = batch_normalization.Distance(1e-4, "mean"), batch_normalization.Distance(0.02, "variance")
+    close, off = batch_normalization.Distance(1e-4, "mean"), batch_normalization.Distance(0.02, "variance")
     assert (
-        batch_normalization.problem(sound, off, off)
+        batch_normalization.problem(close, off, off)
         == "a replica's variance of batch normalization is 2 % from that of its own batch"
     )
-    assert batch_normalization.problem(sound, off, sound) is None
+    assert batch_normalization.problem(close, off, close) is None

@@ -240,7 +240,7 @@ def summary_of(finding: dict) -> str:
 
 def setups() -> dict[str, str]:
     """The output of ``gpucheck setup`` for machines, in every format."""
-    asked = {
+    cases = {
         "newest": ("580.159,8.0,3.12",),
         "defect": ("580.159,9.0,3.12", "--tensorflow", "2.21"),
         "old-driver": ("470.57,8.0,3.13",),
@@ -254,7 +254,7 @@ def setups() -> dict[str, str]:
     styles = ("terminal", "json", "requirements", "pyproject", "dockerfile", "conda", "pixi")
     return {
         f"setup/{name}/{style}.txt": printed("setup", "--for", *args, "--format", style)
-        for name, args in asked.items()
+        for name, args in cases.items()
         for style in styles
     }
 

@@ -24,7 +24,7 @@ FIXED = {
         '"""A sample."""\nfrom __future__ import annotations\nprint(tf.config.list_physical_devices())\n',
         '"""A sample."""\nfrom __future__ import annotations\nimport tensorflow as tf\nprint(tf.config.list_physical_devices())\n',
     ),
-    "an import behind the settings that it reads": (
+    "an import after the settings that it reads": (
         'import os\nos.environ["KERAS_BACKEND"] = "jax"\nfrom keras import layers\nmodel = keras.Sequential([layers.Dense(1)])\n',
         'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport keras\nfrom keras import layers\nmodel = keras.Sequential([layers.Dense(1)])\n',
     ),

@@ -95,16 +95,16 @@ print(*mapped)
 )
 def test_model_matches_the_real_loader(tmp_path, first, dies, rpath):
     """The first folder on the search path has a possibly broken file, the second an intact copy."""
-    first_folder, sound, package = tmp_path / "first", tmp_path / "sound", tmp_path / "package"
-    for folder in (first_folder, sound, package):
+    first_folder, intact, package = tmp_path / "first", tmp_path / "intact", tmp_path / "package"
+    for folder in (first_folder, intact, package):
         folder.mkdir()
     data = first(library())
     if data is not None:
         (first_folder / SONAME).write_bytes(data)
-    (sound / SONAME).write_bytes(library())
+    (intact / SONAME).write_bytes(library())
     caller = package / "caller.so"
-    caller.write_bytes(library("caller.so", "$ORIGIN/../first" if rpath else "$ORIGIN/../sound", rpath=rpath))
-    env = {"LD_LIBRARY_PATH": str(sound if rpath else first_folder)}
+    caller.write_bytes(library("caller.so", "$ORIGIN/../first" if rpath else "$ORIGIN/../intact", rpath=rpath))
+    env = {"LD_LIBRARY_PATH": str(intact if rpath else first_folder)}
     with LocalHost(Request(), env=env) as host:
         found = Loader(host, str(caller)).find(SONAME)
     really = subprocess.run(

@@ -73,7 +73,7 @@ def test_faulty_node_is_tainted_once_and_untainted_only_with_recover(tmp_path, r
 
 @pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 @pytest.mark.parametrize(
-    ("values", "sound", "count"),
+    ("values", "healthy", "count"),
     [
         ({}, 17, 2),  # 10 % of 20 nodes
         ({}, 2, 1),  # at least one
@@ -83,8 +83,8 @@ def test_faulty_node_is_tainted_once_and_untainted_only_with_recover(tmp_path, r
         ({"MODE": "monitor"}, 17, 0),
     ],
 )
-def test_number_of_tainted_nodes_is_limited_by_the_budget(tmp_path, values, sound, count):
-    nodes = [*(f"bad{number} True " for number in range(3)), *(f"sound{number} False " for number in range(sound))]
+def test_number_of_tainted_nodes_is_limited_by_the_budget(tmp_path, values, healthy, count):
+    nodes = [*(f"bad{number} True " for number in range(3)), *(f"healthy{number} False " for number in range(healthy))]
     taints, printed = tainted(tmp_path, "\n".join(nodes), **values)
     assert len(taints) == count
     assert [line.split()[0] for line in printed] == [f"bad{number}" for number in range(count, 3)]

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from recipe_helpers import RECIPES, accepts, example, program, tool
-from slurm_scripts import BROKEN, DRAINED, FAULT, JOB, SOUND, UNKNOWN, asked, decisions, line, noted, script
+from slurm_scripts import BROKEN, DRAINED, FAULT, HEALTHY, JOB, UNKNOWN, decisions, line, noted, run_script, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
 UNREACHABLE = example("cuda-libraries-unreachable")  # environment
@@ -26,10 +26,10 @@ def test_shellcheck_has_no_findings(path):
     ("name", "body", "code", "scontrol", "logged"),
     [
         ("prolog.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
-        ("prolog.sh", SOUND, 0, "", '"verdict": "healthy"'),
+        ("prolog.sh", HEALTHY, 0, "", '"verdict": "healthy"'),
         ("prolog.sh", "exit 0", 0, "", "gpucheck ended with exit 0"),  # the first line of a truncated program
-        ("prolog.sh", f"{SOUND}; echo exit 0; exit 1", 0, "", '"verdict": "unknown"'),
-        ("prolog.sh", f"{SOUND}; exit 3", 0, "", '"verdict": "unknown"'),
+        ("prolog.sh", f"{HEALTHY}; echo exit 0; exit 1", 0, "", '"verdict": "unknown"'),
+        ("prolog.sh", f"{HEALTHY}; exit 3", 0, "", '"verdict": "unknown"'),
         ("prolog.sh", UNKNOWN, 0, "", "No verdict"),
         ("prolog.sh", BROKEN, 0, "", "in a traceback"),
         ("prolog.sh", "echo gpucheck: usage; exit 1", 0, "", '"verdict": "unknown"'),
@@ -45,7 +45,7 @@ def test_shellcheck_has_no_findings(path):
     ],
 )
 def test_node_is_drained_only_for_a_fault_and_with_its_reason(tmp_path, name, body, code, scontrol, logged):
-    done = asked(script(tmp_path, name, body=body), **JOB)
+    done = run_script(script(tmp_path, name, body=body), **JOB)
     assert (done.returncode, done.stdout) == (code, "")
     assert noted(tmp_path, "scontrol") == scontrol
     assert logged in noted(tmp_path, "logger")
@@ -53,11 +53,11 @@ def test_node_is_drained_only_for_a_fault_and_with_its_reason(tmp_path, name, bo
 
 @pytest.mark.parametrize("started", [True, False])
 def test_reason_names_a_job_only_if_it_started_on_a_healthy_node(tmp_path, started):
-    asked(script(tmp_path, "prolog.sh", body=SOUND if started else UNKNOWN), **JOB)
+    run_script(script(tmp_path, "prolog.sh", body=HEALTHY if started else UNKNOWN), **JOB)
     program(tmp_path / "bin/gpucheck", f"#!/bin/sh\n{FAULT}\n")
     text = (RECIPES / "slurm/epilog.sh").read_text().replace("/etc/gpucheck/", f"{tmp_path}/")
     for _ in range(2):  # the second time for a job that was requeued
-        asked(program(tmp_path / "epilog.sh", text), **JOB)
+        run_script(program(tmp_path / "epilog.sh", text), **JOB)
         (tmp_path / "nodes").write_text(f"{line()}\n")
     blamed = DRAINED.format(" (after job 17 of user alice)" if started else "")
     assert noted(tmp_path, "scontrol") == blamed + DRAINED.format("")
@@ -71,7 +71,7 @@ def test_missing_program_is_logged_and_the_job_starts(tmp_path, missing, logged)
     (tmp_path / missing).unlink()
     if missing == "bin/scontrol":
         program(tmp_path / missing, "#!/bin/sh\nexit 1\n")
-    assert asked(path, **JOB).returncode == 0
+    assert run_script(path, **JOB).returncode == 0
     assert logged in noted(tmp_path, "logger")
 
 
@@ -80,38 +80,38 @@ def test_truncated_script_is_logged_and_the_job_starts(tmp_path, count):
     path = script(tmp_path, "prolog.sh", body="exit 0")
     text = (tmp_path / "slurm.sh").read_text()
     (tmp_path / "slurm.sh").write_text(text[: len(text) * count // 9])
-    assert asked(path, **JOB).returncode == 0
+    assert run_script(path, **JOB).returncode == 0
     assert "is missing or broken" in noted(tmp_path, "logger")
     assert noted(tmp_path, "scontrol") == ""
 
 
 @pytest.mark.parametrize("shell", ["sh", "dash", "bash"])
 def test_node_is_checked_although_the_run_folder_is_not_writable(tmp_path, shell):
-    path = script(tmp_path, "prolog.sh", body=SOUND)
+    path = script(tmp_path, "prolog.sh", body=HEALTHY)
     (tmp_path / "run/job.17").mkdir(parents=True)
     program(path, path.read_text().replace("/bin/sh ", f"{tool(shell)} "))
-    assert asked(path, **JOB).returncode == 0
+    assert run_script(path, **JOB).returncode == 0
     assert "is missing or broken" not in noted(tmp_path, "logger")
     assert decisions(tmp_path) == ["none"]
 
 
 def test_health_check_on_a_full_disk_leaves_no_file(tmp_path):
-    path = script(tmp_path, "health_check.sh", body=SOUND)
+    path = script(tmp_path, "health_check.sh", body=HEALTHY)
     text = (tmp_path / "slurm.sh").read_text()
     assert text.count('"$state/slurm.$$" &&') == 1
     # The file is created, but writing to it fails.
     (tmp_path / "slurm.sh").write_text(text.replace('"$state/slurm.$$" &&', '"$state/slurm.$$" && ! true &&'))
-    asked(path)
+    run_script(path)
     assert list((tmp_path / "state").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh", "health_check.sh"])
-@pytest.mark.parametrize(("body", "decision"), [(FAULT, "drained"), (SOUND, "none")])
+@pytest.mark.parametrize(("body", "decision"), [(FAULT, "drained"), (HEALTHY, "none")])
 def test_missing_folders_are_logged_and_the_node_is_checked(tmp_path, name, body, decision):
     path = script(tmp_path, name, body=body)
     for folder in ("state", "run"):
         (tmp_path / folder).touch()
-    assert asked(path, **JOB).returncode == (decision == "drained" and name == "prolog.sh")
+    assert run_script(path, **JOB).returncode == (decision == "drained" and name == "prolog.sh")
     assert decisions(tmp_path) == [decision]
     assert f"{tmp_path}/state" in noted(tmp_path, "logger")
     assert "slurm.sh is missing or broken" not in noted(tmp_path, "logger")
@@ -119,7 +119,7 @@ def test_missing_folders_are_logged_and_the_node_is_checked(tmp_path, name, body
 
 @pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh"])
 def test_job_without_gpus_is_not_checked(tmp_path, name):
-    assert asked(script(tmp_path, name, body=FAULT)).returncode == 0
+    assert run_script(script(tmp_path, name, body=FAULT)).returncode == 0
     assert noted(tmp_path, "scontrol") == ""
 
 
@@ -136,7 +136,7 @@ def test_job_without_gpus_is_not_checked(tmp_path, name):
     ],
 )
 def test_drain_reason_is_replaced_only_if_slurm_set_it(tmp_path, name, state, reason, kept):
-    done = asked(script(tmp_path, name, body=FAULT, shown=line(state, reason)), **JOB)
+    done = run_script(script(tmp_path, name, body=FAULT, shown=line(state, reason)), **JOB)
     assert done.returncode == (name == "prolog.sh")  # the job must not start there
     assert noted(tmp_path, "scontrol") == ("" if kept else DRAINED.format(""))
     assert decisions(tmp_path) == ["kept"]
@@ -147,7 +147,7 @@ def test_drain_reason_is_replaced_only_if_slurm_set_it(tmp_path, name, state, re
 @pytest.mark.parametrize("state", ["IDLE", "IDLE+DRAIN"])
 def test_monitor_mode_does_not_drain(tmp_path, name, state):
     shown = line(state, "Prolog error" if "DRAIN" in state else "none")
-    done = asked(script(tmp_path, name, body=FAULT, shown=shown, mode="monitor"), **JOB)
+    done = run_script(script(tmp_path, name, body=FAULT, shown=shown, mode="monitor"), **JOB)
     assert noted(tmp_path, "scontrol") == ""
     assert decisions(tmp_path) == ["monitor" if state == "IDLE" else "kept"]
     assert done.returncode == 0
@@ -155,7 +155,7 @@ def test_monitor_mode_does_not_drain(tmp_path, name, state):
 
 @pytest.mark.parametrize("state", ["IDLE+POWERED_DOWN", "MIXED+CLOUD+POWERING_DOWN"])
 def test_power_saving_node_is_drained(tmp_path, state):
-    assert asked(script(tmp_path, "prolog.sh", body=FAULT, shown=line(state)), **JOB).returncode == 1
+    assert run_script(script(tmp_path, "prolog.sh", body=FAULT, shown=line(state)), **JOB).returncode == 1
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
     assert decisions(tmp_path) == ["drained"]
 
@@ -196,41 +196,41 @@ def test_slurm_configuration_is_trusted_only_from_root(tmp_path, user, file, by_
     ) as slurmd:
         slurmd.stdout.readline()
         (tmp_path / "pid").write_text(f"{slurmd.pid}\n")
-        asked(path, **JOB, SLURM_CONF="")
+        run_script(path, **JOB, SLURM_CONF="")
     assert (tmp_path / "read").read_text() == (f"{conf}\n" if used else "\n")
 
 
 def test_warnings_drain_only_if_enforced(tmp_path):
     strict = 'case "$*" in *--strict\\ --expect\\ /w.toml*) ' + FAULT + ";; esac"
     switch = "'--strict --expect /w.toml'"
-    asked(script(tmp_path, "health_check.sh", body=strict, warnings=switch))
+    run_script(script(tmp_path, "health_check.sh", body=strict, warnings=switch))
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
 
 
 @pytest.mark.parametrize(
-    ("then", "verdict", "told"),
-    [(FAULT, "fault", DRAINED.format("")), (SOUND, "unknown", ""), (UNKNOWN, "unknown", "")],
+    ("then", "verdict", "commands"),
+    [(FAULT, "fault", DRAINED.format("")), (HEALTHY, "unknown", ""), (UNKNOWN, "unknown", "")],
 )
-def test_invalid_option_is_reported_and_the_check_still_runs(tmp_path, then, verdict, told):
+def test_invalid_option_is_reported_and_the_check_still_runs(tmp_path, then, verdict, commands):
     usage = "Error: Invalid value for --expect: no file\\n\\nUsage: gpucheck node\\nTry gpucheck node --help\\n"
     body = f'case "$*" in *--expect*) printf >&2 "{usage}"; exit 2 ;; esac; {then}'
-    done = asked(script(tmp_path, "prolog.sh", body=body, warnings="'--strict --expect /w.toml'"), **JOB)
-    assert (done.returncode, noted(tmp_path, "scontrol")) == (int(verdict == "fault"), told)
+    done = run_script(script(tmp_path, "prolog.sh", body=body, warnings="'--strict --expect /w.toml'"), **JOB)
+    assert (done.returncode, noted(tmp_path, "scontrol")) == (int(verdict == "fault"), commands)
     (text,) = [json.loads(text) for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]
     assert text["verdict"] == verdict
     assert verdict == "fault" or text["reason"] == "Error: Invalid value for --expect: no file"
 
 
 def test_decision_is_logged_only_when_it_changes(tmp_path):
-    path = script(tmp_path, "health_check.sh", body=f"[ -e '{tmp_path}/fault' ] || {{ {SOUND}; exit 0; }}; {FAULT}")
+    path = script(tmp_path, "health_check.sh", body=f"[ -e '{tmp_path}/fault' ] || {{ {HEALTHY}; exit 0; }}; {FAULT}")
     for fault in (False, False, True, True, True, False, False):
         (tmp_path / "fault").touch() if fault else (tmp_path / "fault").unlink(missing_ok=True)
-        asked(path)
+        run_script(path)
     assert decisions(tmp_path) == ["none", "drained", "kept", "none"]
 
 
 def test_action_is_logged_as_a_field(tmp_path):
-    asked(script(tmp_path, "health_check.sh", body="echo 'gpucheck gpu-lost: GPU 1 [x] is lost. [power-cycle]'; exit 1"))
+    run_script(script(tmp_path, "health_check.sh", body="echo 'gpucheck gpu-lost: GPU 1 [x] is lost. [power-cycle]'; exit 1"))
     (text,) = [text for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]
     assert json.loads(text)["action"] == "power-cycle"
 
@@ -238,7 +238,7 @@ def test_action_is_logged_as_a_field(tmp_path):
 def test_reason_with_quotes_and_backslashes_is_logged_unchanged(tmp_path):
     reason = 'gpucheck gpu-lost: "GPU" 1 C:\\x $HOME `id`'
     (tmp_path / "reason").write_text(f"{reason}\n")
-    asked(script(tmp_path, "health_check.sh", body=f"cat '{tmp_path}/reason'; exit 1"))
+    run_script(script(tmp_path, "health_check.sh", body=f"cat '{tmp_path}/reason'; exit 1"))
     (text,) = [text for text in noted(tmp_path, "logger").split("|") if text.startswith("{")]
     assert json.loads(text)["reason"] == reason
     assert f"reason={reason}|" in noted(tmp_path, "scontrol")
@@ -248,7 +248,7 @@ def task(tmp_path, changes=UNREACHABLE, *, tensorflow=True, body=None, **env):
     """The TaskProlog of a task whose python3 has or lacks TensorFlow."""
     path = script(tmp_path, "task_prolog.sh", changes, body=body)
     program(tmp_path / "bin/python3", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
-    return asked(path, PATH=f"{tmp_path}/bin:/usr/bin:/bin", **env)
+    return run_script(path, PATH=f"{tmp_path}/bin:/usr/bin:/bin", **env)
 
 
 def test_task_prolog_prints_for_slurm_and_exits_with_0(tmp_path):

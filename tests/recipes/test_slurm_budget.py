@@ -4,7 +4,7 @@ import datetime
 import sys
 
 import pytest
-from slurm_scripts import DRAINED, FAULT, asked, decisions, line, noted, script
+from slurm_scripts import DRAINED, FAULT, decisions, line, noted, run_script, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
 FAULTY = "gpucheck gpu-lost: GPU 1 is lost."
@@ -41,7 +41,7 @@ def test_number_of_drained_nodes_is_limited_by_the_budget(tmp_path, budget, show
     now = datetime.datetime.now(datetime.timezone.utc).isoformat()[:19]
     after = shown.replace(line(), line("IDLE+DRAIN", "gpucheck gpu-lost: GPU 1 is lost.", now))
     path = script(tmp_path, "health_check.sh", body=FAULT, shown=shown, after=after, budget=budget)
-    asked(path)
+    run_script(path)
     assert noted(tmp_path, "scontrol") == (DRAINED.format("") if drains else "")
     assert decisions(tmp_path) == ["drained" if drains else "budget"]
     assert f'gpucheck_drain{{decision="{decisions(tmp_path)[0]}"}} 1\n' in (tmp_path / "state/slurm.prom").read_text()
@@ -57,7 +57,7 @@ def test_hour_of_the_budget_uses_the_clock_of_the_controller(tmp_path, behind, d
     after = shown.replace(line(), line("IDLE+DRAIN", FAULTY, ago(minutes=-behind)))
     path = script(tmp_path, "health_check.sh", body=FAULT, shown=shown, after=after, budget="2")
     (tmp_path / "config").write_text(f"Configuration data as of {ago(minutes=-behind)}\nSLURM_CONF = /x\n")
-    asked(path)
+    run_script(path)
     assert decisions(tmp_path) == ["drained" if drains else "budget"]
 
 
@@ -79,7 +79,7 @@ def test_simultaneous_drains_above_the_budget_are_undone(tmp_path, others_draine
     after = "\n".join([*drained, line("IDLE+DRAIN", FAULTY, "2026-11-24T00:00:30")])
     path = script(tmp_path, "health_check.sh", body=FAULT, shown=others(1), after=after, budget="2")
     (tmp_path / "config").write_text("Configuration data as of 2026-11-24T00:00:30\n")
-    asked(path)
+    run_script(path)
     assert noted(tmp_path, "scontrol") == DRAINED.format("") + ("" if stays else "update|nodename=node-1|state=undrain|")
     assert decisions(tmp_path) == ["drained" if stays else "budget"]
     assert (tmp_path / "state/drained").exists() == stays
@@ -87,6 +87,6 @@ def test_simultaneous_drains_above_the_budget_are_undone(tmp_path, others_draine
 
 @pytest.mark.parametrize("reason", ["RMA ticket 4711", f"{FAULTY} RMA 4711"])
 def test_reason_set_by_another_user_is_not_taken_for_our_own(tmp_path, reason):
-    asked(script(tmp_path, "health_check.sh", body=FAULT, after=line("IDLE+DRAIN", reason), budget="1"))
+    run_script(script(tmp_path, "health_check.sh", body=FAULT, after=line("IDLE+DRAIN", reason), budget="1"))
     assert noted(tmp_path, "scontrol") == DRAINED.format("")
     assert not (tmp_path / "state/drained").exists()

@@ -7,7 +7,7 @@ import time
 import pytest
 from lab.fake_driver import COMPILER
 from recipe_helpers import RECIPES, adapted, impatient, installed, program, run
-from slurm_scripts import FAULT, OURS, RESUMED, SOUND, asked, decisions, line, noted, script
+from slurm_scripts import FAULT, HEALTHY, OURS, RESUMED, decisions, line, noted, run_script, script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
 
@@ -16,7 +16,7 @@ def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00
     """The health check of a recovered node that the script drained with that reason."""
     options = {"recover": "yes", "proof": "echo all have trained", **options}
     shown = line(state, reason, time)
-    path = script(tmp_path, "health_check.sh", body=SOUND, shown=shown, after=line(), **options)
+    path = script(tmp_path, "health_check.sh", body=HEALTHY, shown=shown, after=line(), **options)
     (tmp_path / "state").mkdir()
     (tmp_path / "state/drained").write_text(f"{OURS} [root@2026-11-24T00:00:00]\n")
     return path
@@ -40,7 +40,7 @@ def drained_by_us(tmp_path, reason=OURS, state="IDLE+DRAIN", time="2026-11-24T00
 )
 def test_node_is_resumed_only_from_our_own_drain_and_after_a_proof(tmp_path, options, resumed):
     path = drained_by_us(tmp_path, **options)
-    asked(path)
+    run_script(path)
     time_limit = time.monotonic() + 20
     tried = resumed or "proof" in options
     while tried and '"recover"' not in noted(tmp_path, "logger") and time.monotonic() < time_limit:
@@ -59,7 +59,7 @@ def test_failed_proof_is_logged_and_not_repeated_at_once(tmp_path):
     path = drained_by_us(tmp_path, proof="echo GPU 3 failed; exit 1")
     run(["sh", tmp_path / "slurm.sh", "recover"], {"SLURMD_NODENAME": "node-1"})
     assert '"reason": "GPU 3 failed"' in noted(tmp_path, "logger")
-    asked(path)
+    run_script(path)
     assert decisions(tmp_path) == ["kept", "none"]
 
 
@@ -73,14 +73,14 @@ def test_failed_proof_is_logged_if_its_time_cannot_be_saved(tmp_path):
 @pytest.mark.parametrize(
     ("body", "tensorflow", "load", "code", "last"),
     [
-        (SOUND, True, "exit 9", 0, "every GPU has trained without an error"),
-        (SOUND, False, "echo 80 GB compared", 0, "80 GB compared"),
-        (SOUND, False, "echo GPU 3 memory differs; exit 1", 1, "not verified (no TensorFlow): GPU 3 memory differs"),
-        (SOUND, False, "exit 3", 1, "ended without an answer"),
-        (f"[ $1 = node ] || {{ echo ERROR training; exit 1; }}; {SOUND}", True, "exit 9", 1, "ERROR training"),
-        (f"[ $1 != node ] || {{ {FAULT}; }}; {SOUND}", True, "exit 9", 1, "gpucheck gpu-lost: GPU 1 is lost."),
+        (HEALTHY, True, "exit 9", 0, "every GPU has trained without an error"),
+        (HEALTHY, False, "echo 80 GB compared", 0, "80 GB compared"),
+        (HEALTHY, False, "echo GPU 3 memory differs; exit 1", 1, "not verified (no TensorFlow): GPU 3 memory differs"),
+        (HEALTHY, False, "exit 3", 1, "ended without an answer"),
+        (f"[ $1 = node ] || {{ echo ERROR training; exit 1; }}; {HEALTHY}", True, "exit 9", 1, "ERROR training"),
+        (f"[ $1 != node ] || {{ {FAULT}; }}; {HEALTHY}", True, "exit 9", 1, "gpucheck gpu-lost: GPU 1 is lost."),
         (
-            f"[ $1 != node ] || [ ! -e trained ] || {{ echo gpucheck ecc-errors: x; exit 1; }}; [ $1 = node ] || touch trained; {SOUND}",
+            f"[ $1 != node ] || [ ! -e trained ] || {{ echo gpucheck ecc-errors: x; exit 1; }}; [ $1 = node ] || touch trained; {HEALTHY}",
             True,
             "exit 9",
             1,
@@ -90,8 +90,8 @@ def test_failed_proof_is_logged_if_its_time_cannot_be_saved(tmp_path):
         ("exit 127", True, "exit 0", 127, ""),
         # A truncated program or file does nothing, and exits with 0.
         ("exit 0", True, "exit 0", 1, "gpucheck ended without a report"),
-        (f"[ $1 != node ] || {SOUND}", True, "exit 0", 1, "gpucheck ended without a report"),
-        (SOUND, False, "exit 0", 1, "ended without an answer"),
+        (f"[ $1 != node ] || {HEALTHY}", True, "exit 0", 1, "gpucheck ended without a report"),
+        (HEALTHY, False, "exit 0", 1, "ended without an answer"),
     ],
 )
 def test_node_passes_only_if_healthy_before_and_after_training(tmp_path, body, tensorflow, load, code, last):
@@ -106,7 +106,7 @@ def test_node_passes_only_if_healthy_before_and_after_training(tmp_path, body, t
 
 @pytest.mark.parametrize("hangs", ["node", "--python"])
 def test_check_that_never_ends_is_not_a_proof(tmp_path, hangs):
-    folder = installed(tmp_path / "bin", body=f"[ $1 != {hangs} ] || {{ trap '' TERM; sleep 45; }}; {SOUND}")
+    folder = installed(tmp_path / "bin", body=f"[ $1 != {hangs} ] || {{ trap '' TERM; sleep 45; }}; {HEALTHY}")
     impatient(folder)
     edits = {"PATH=/opt/gpucheck/bin:": f"PATH={folder}:", "/opt/tensorflow/bin/python3": "/bin/true"}
     done = run([program(tmp_path / "prove_node.sh", adapted("recovery/prove_node.sh", edits)), "slurm"], timeout=20)

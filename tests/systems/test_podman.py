@@ -93,7 +93,7 @@ def test_health_command_distinguishes_a_healthy_gpu_from_a_lost_one(container):
     program, *arguments = container.health
     assert program == "gpucheck"
     command = [sys.executable, "-m", "gpucheck", *arguments]
-    sound = container(*command)
-    assert sound.returncode == 0, sound.stdout + sound.stderr
+    healthy = container(*command)
+    assert healthy.returncode == 0, healthy.stdout + healthy.stderr
     lost = container(*command, **{"gpu.1.lost": 1})
     assert (lost.returncode, "gpu-lost" in lost.stdout) == (1, True), lost.stdout + lost.stderr

@@ -47,10 +47,10 @@ def flipped(tensor):
     return tf.constant(values)
 
 def faulty(kind, when, often):
-    sound, met = checksums.training_step(tf), []
+    original, met = checksums.training_step(tf), []
     def step(number, images, labels, weights):
         if number != when or not images.device.endswith("CPU:1") or (met and not often):
-            return sound(number, images, labels, weights)
+            return original(number, images, labels, weights)
         met.append(number)
         if kind == "weight":
             weights = [flipped(weights[0]), *weights[1:]]
@@ -58,7 +58,7 @@ def faulty(kind, when, often):
             images = flipped(images)
         if kind == "kernel":
             images = tf.cast(tf.cast(images, tf.float16), tf.float32)
-        loss, gradients, after = sound(number, images, labels, weights)
+        loss, gradients, after = original(number, images, labels, weights)
         if kind == "gradient":
             gradients = [flipped(gradients[0]), *gradients[1:]]
             after = [weight - checksums.RATE * gradient for weight, gradient in zip(weights, gradients)]
@@ -80,7 +80,7 @@ def operation(name, *results):
 off = known.copy()
 off[1, 2] += 0.5
 repeated = checksums.Repeated(tf, "CPU:0")
-for one in (operation("sound", known, known), operation("off", off, off), operation("unstable", known, off)):
+for one in (operation("same", known, known), operation("off", off, off), operation("unstable", known, off)):
     for _ in range(2):
         repeated.compute(one)
 with tf.device("/CPU:1"):
@@ -136,7 +136,7 @@ class TestOnTensorFlow:
         assert wrong == {"off": pytest.approx(0.5 / 11)}
         assert unstable == {"unstable": 1}
         assert unavailable == {"elsewhere": "NotImplementedError: TensorFlow computes it on CPU:1"}
-        assert compared == ["off", "sound", "unstable"]
+        assert compared == ["off", "same", "unstable"]
 
 
 def test_first_difference_with_and_without_a_majority():

@@ -19,13 +19,13 @@ needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is 
 pytestmark = pytest.mark.tensorflow
 
 
-def asked(**more):
+def request(**more):
     return Request(allow_cpu=True, timeout_seconds=240, strategies=("one_device",), logical_devices=4, **more)
 
 
 @pytest.fixture(scope="module")
 def runs():
-    with LocalHost(asked(), env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}) as host:
+    with LocalHost(request(), env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}) as host:
         return training.read(host).runs
 
 
@@ -65,7 +65,7 @@ def test_crash_is_attributed_to_the_device_that_causes_it(tmp_path):
     """Of three devices that trained when the process died, one crashes it again when it trains alone."""
     (tmp_path / "sitecustomize.py").write_text(CRASH)
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(tmp_path)}
-    with LocalHost(asked(), env=env) as host:
+    with LocalHost(request(), env=env) as host:
         found = training.read(host).runs
     assert [(run.devices[0], run.status) for run in found] == [
         ("CPU:0", "passed"),

@@ -1,6 +1,6 @@
 from gpucheck.core.training.experiments import batch_normalization
 
-found["sound"] = batch_normalization.run(setting)
+found["correct"] = batch_normalization.run(setting)
 real = network.model
 network.model = lambda keras, compiled, synchronized=False, dropout=0.3: real(keras, compiled, False, dropout)
 found["never"] = batch_normalization.run(setting)

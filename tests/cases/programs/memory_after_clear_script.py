@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 from gpucheck.core.training.experiments import memory_after_clear
 
-found["sound"] = memory_after_clear.run(setting)
+found["correct"] = memory_after_clear.run(setting)
 kept = []
 class Leaking:
     backend = SimpleNamespace(clear_session=lambda: (kept.append(b"x" * (100 << 20)), keras.backend.clear_session()))

@@ -16,13 +16,13 @@ CASES = {
     ).split()},
 }
 cpu = tf.config.list_physical_devices("CPU")[0]
-found, asked = {}, list(CASES.items())
+found, remaining = {}, list(CASES.items())
 
 class Reporter:
     """Asks for one case after the other, each as a job of its own."""
     def begin(self, kind, job="", step=""): pass
     def receive(self, kind, timeout):
-        self.name, case = asked.pop()
+        self.name, case = remaining.pop()
         count = case.get("count", 1)
         names = tuple(f"CPU:{number}" for number in range(count))
         one = Configuration("mirrored" if count > 1 else "one_device", names, case.get("precision", "float32"),
@@ -36,6 +36,6 @@ class Reporter:
             found[self.name] = message.problem or shown
 
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-while asked:
+while remaining:
     bench.run(Reporter(), BenchTask(1))
 print(json.dumps(found))

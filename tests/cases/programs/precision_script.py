@@ -6,7 +6,7 @@ def account(device, name, rate):
 
 setting.results = [account("CPU:0", "float32", 100.0), account("CPU:0", "mixed_float16", 150.0),
                 account("CPU:1", "mixed_bfloat16", 150.0)]
-found["sound"] = precision.run(setting)
+found["correct"] = precision.run(setting)
 found["policy"] = keras.mixed_precision.global_policy().name
 
 scaler = keras.optimizers.LossScaleOptimizer

@@ -24,11 +24,11 @@ except gpucheck.NotReady as error:
     assert_type(error.repairs, tuple[str, ...])
 
 
-def told(line: str) -> None:
+def print_line(line: str) -> None:
     """Where Watch's lines go."""
 
 
-watch = Watch(every_seconds=2.0, stall_seconds=30.0, stop_on_nan=True, say=told)
+watch = Watch(every_seconds=2.0, stall_seconds=30.0, stop_on_nan=True, say=print_line)
 codes: list[str] = [event.code for event in watch.events]
 gpucheck.check(level="deep")  # wrong
 gpucheck.require(gpus="two")  # wrong

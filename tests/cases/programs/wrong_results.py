@@ -5,9 +5,9 @@ name, dtype, period, first, once = os.environ["WRONG_RESULT"].split()
 calls = collections.Counter()
 def change(tf):
     module = tf.nn if name == "conv2d" else tf
-    sound = getattr(module, name)
+    original = getattr(module, name)
     def wrong(value, *args, **how):
-        result = sound(value, *args, **how)
+        result = original(value, *args, **how)
         if not tf.executing_eagerly() or value.dtype.name != dtype or not result.device.endswith("CPU:1"):
             return result
         number = calls["here"] - int(first)
