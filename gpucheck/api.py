@@ -12,7 +12,7 @@ from typing import Literal, TextIO, cast, get_args
 import msgspec
 
 from gpucheck.core.compat.keras import TRAINING_BACKENDS
-from gpucheck.core.engine.discovery import modules
+from gpucheck.core.engine import discovery
 from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
@@ -133,7 +133,7 @@ def check(
     if not 0 <= logical_devices <= 64:
         raise ValueError(f"logical_devices is a number from 0 to 64. Received: logical_devices={logical_devices!r}")
     strategies = (strategies,) if isinstance(strategies, str) else tuple(strategies)
-    known = [name.rpartition(".")[2] for name in modules("gpucheck.core.training.strategies")]
+    known = discovery.strategies()
     if not set(known).issuperset(strategies):
         raise ValueError(f"strategies are {', '.join(known)}. Received: strategies={strategies!r}")
     if strategies and (depth is Level.QUICK or not smoke):

@@ -12,16 +12,14 @@ from gpucheck.cli import failure, installation, time_limit
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter, typed
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.cli.time_limit import TimeLimit, Write
-from gpucheck.core.engine.discovery import modules
+from gpucheck.core.engine.discovery import strategies
 from gpucheck.core.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, for other backends. Importing the strategies would be slow
-STRATEGIES = [
-    name for module in modules("gpucheck.core.training.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES
-]
+STRATEGIES = [name for name in strategies() if name not in KERAS_STRATEGIES]
 BACKENDS = ("tensorflow", "jax", "torch")  # TRAINING_BACKENDS, whose module would load the tables of all releases at every start
 REQUEST_OPTIONS = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),

@@ -15,8 +15,8 @@ from gpucheck.cli.signals import interruptible
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.bench.figures import REPEATS_MIN
 from gpucheck.commands.bench.model import FORMATS, Ask, Result
-from gpucheck.commands.bench.plan import PRECISIONS
 from gpucheck.core.model import Request
+from gpucheck.core.model.kinds import PRECISIONS
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import FILE_SECONDS, with_timeout

@@ -13,6 +13,7 @@ from gpucheck.commands.bench.plan import Refused
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
 from gpucheck.core.child.messages.drivers import Sampled
 from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported, TpuConnected
+from gpucheck.core.compat.cuda import HIDES_ALL
 from gpucheck.core.compat.tpu import CONNECT_SECONDS
 from gpucheck.core.host import Child, Host, sampler
 from gpucheck.core.model.progress import Progress
@@ -177,7 +178,7 @@ class Session:
     def _check_no_unused_gpu(self) -> None:
         """Fail if the driver lists a GPU that TensorFlow does not use: the CPU is only measured without a GPU."""
         hidden = self.host.env.get("CUDA_VISIBLE_DEVICES")
-        if hidden is not None and hidden.strip() in ("", "-1"):
+        if hidden is not None and hidden.split(",")[0].strip() in HIDES_ALL:
             return
         try:
             gpu_count = len(gpus.read(self.host).gpus)

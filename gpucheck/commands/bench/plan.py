@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from gpucheck.commands.bench.model import Ask
 from gpucheck.core.child.messages.benchmark import Configuration
+from gpucheck.core.model.kinds import PRECISIONS
 from gpucheck.core.training.strategies import load_all
 
-PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 DEFAULT_BATCH = {"CPU": 8, "GPU": 64, "TPU": 64}  # per replica, as in the smoke job
 DEFAULT_STEPS = {"CPU": 10, "GPU": 50, "TPU": 50}
 DEFAULT_CPU_DEVICES = 2

@@ -118,9 +118,9 @@ def _rank(request: Request) -> int:
     """Return the rank of this worker among those that started together; rank 0 reports for all."""
     if "multi_worker_mirrored" not in request.strategies:
         return 0
-    from gpucheck.core.cluster.ranks import own_rank
+    from gpucheck.core.cluster.ranks import rank_of_size
 
-    return own_rank(os.environ)
+    return rank_of_size(os.environ)[0]
 
 
 def _print_own_fault(report: Report, rank: int) -> None:

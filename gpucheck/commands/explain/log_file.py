@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
-from gpucheck.core.system.read import MARKS, STDIN, Refused
+from gpucheck.core.system.read import MARKS, STDIN, Refused, size_text
 from gpucheck.core.system.shells import word
 
 MOST_BYTES = 4 << 30  # of a log
@@ -71,8 +71,7 @@ class Limited(io.RawIOBase):
 
     def _next(self) -> bytes:
         if self._left <= 0:
-            most = self._most_bytes
-            self.cut = f"it is larger than {f'{most >> 20} MiB' if most >= 1 << 20 else f'{most} bytes'}"
+            self.cut = f"it is larger than {size_text(self._most_bytes)}"
             return b""
         try:
             data = with_timeout(self._until - time.monotonic(), self._some, min(PIECE_BYTES, self._left))
@@ -249,8 +248,7 @@ class _Unpacked(io.RawIOBase):
             raise Refused(f"cannot read {self._name}: its {self._what} data is damaged or truncated; {hint}") from error
         self._left -= len(part)
         if self._left < 0:
-            size = f"{self._limit >> 20} MiB" if self._limit >= 1 << 20 else f"{self._limit} bytes"
             end = _piped(f"{self._program} {_file(self._name)} | tail -n 1000000")
-            raise Refused(f"cannot read {self._name}: larger than {size} when unpacked; to read its end: {end}")
+            raise Refused(f"cannot read {self._name}: larger than {size_text(self._limit)} when unpacked; to read its end: {end}")
         buffer[: len(part)] = part
         return len(part)

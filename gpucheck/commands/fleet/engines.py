@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from gpucheck.commands.fleet.ray_driver import NODES, WANTED
 from gpucheck.core.host import Host
 from gpucheck.core.system.write import replace
 
@@ -26,8 +27,8 @@ POLL_SECONDS = 0.1
 CANCEL_SECONDS = 5.0
 RUNNABLE = ("idle", "mixed", "allocated", "completing", "planned", "reserved")  # usable states of a node in Slurm
 MARK = "gpucheck-node|"  # precedes each node in the output of sinfo
-NODES, WANTED = "@nodes", "@wanted"  # files: Ray's driver writes the nodes, and reads which ones to check
-DRIVER = "import sys; sys.path[:1] = []; from gpucheck.core.child.ray_fleet import main; main()"  # without the current folder
+# Without the current folder on the path:
+DRIVER = "import sys; sys.path[:1] = []; from gpucheck.commands.fleet.ray_driver import main; main()"
 ERROR_LENGTH = 300  # characters of a program's error message
 
 

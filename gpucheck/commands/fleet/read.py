@@ -13,13 +13,14 @@ import msgspec
 
 from gpucheck.commands.fleet.decoded import NodeReport, Report, node_of_file, node_report, shortened
 from gpucheck.commands.fleet.model import Unusual
+from gpucheck.core.model import SCHEMA_VERSION
 from gpucheck.core.system.bounded import NoResponse, seconds_per_file, with_deadline, with_timeout
 from gpucheck.core.system.read import INVALID_JSON, REPORT_BYTES_MAX, regular
 
 CHUNK = 50  # files per thread
 LISTED = 1000  # names to read from a folder at a time
 SUFFIX = ".json"
-SUPPORTED = "1"  # the major version of the report's schema
+SUPPORTED = SCHEMA_VERSION.partition(".")[0]
 LATE = "the time limit was reached (--timeout)"
 
 

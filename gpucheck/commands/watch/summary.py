@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from gpucheck.cli.screen import say_wrapped
 from gpucheck.core.model.fit import FitSummary, GpuUse
-from gpucheck.core.model.wording import gib
+from gpucheck.core.model.wording import gib, milliseconds
 from gpucheck.core.reports import json
 from gpucheck.core.reports.shared.document import document
 from gpucheck.core.reports.shared.training import SIMILAR
@@ -78,7 +78,7 @@ def devices(summary: Summary) -> list[str]:
 def seconds(value: float) -> str:
     """Return a time as text: '90 ms', '4.6 s', '25 min 10 s', '2 h 5 min'."""
     if value < 1:
-        return f"{1000 * value:.3g} ms"
+        return milliseconds(value)
     if value < 100:
         return f"{value:.3g} s"
     minutes, rest = divmod(round(value), 60)

@@ -45,11 +45,6 @@ def ranks(env: Mapping[str, str]) -> Ranks | None:
     return None
 
 
-def own_rank(env: Mapping[str, str]) -> int:
-    """Return the rank of this process among those started together. Rank 0, also that of a single process, reports for all."""
-    return rank_of_size(env)[0]
-
-
 def rank_of_size(env: Mapping[str, str]) -> tuple[int, int]:
     """Return the rank of this process and the number of those started together, also by Slurm; (0, 1) for a single process."""
     if (found := ranks(env)) is not None:

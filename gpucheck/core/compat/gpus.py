@@ -26,6 +26,7 @@ CAPABILITIES: dict[tuple[int, int], str] = {
     (10, 3): "Blackwell Ultra",
     **dict.fromkeys(((11, 0), (12, 0), (12, 1)), "Blackwell"),  # 11.0 is 10.1 in CUDA 12.8 and 12.9
 }
+FIRST_BLACKWELL = (10, 0)
 JETSON = {(5, 3), (6, 2), (7, 2), (8, 7), (11, 0)}  # boards with their own driver and packages
 
 # First capability whose Tensor Cores take this input type.

@@ -38,6 +38,11 @@ def of_cudnn(number: str) -> str:
     return f"{int(number) // thousands}.{int(number) % thousands // 100}"
 
 
+def of_cuda(number: int) -> str:
+    """Return CUDA's version, which its libraries give as one number: 13000 -> '13.0'."""
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
 def same_minor(a: str, b: str) -> bool:
     """Whether both have the same major and minor number."""
     ours, theirs = parse(a)[:2], parse(b)[:2]

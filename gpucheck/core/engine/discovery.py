@@ -45,6 +45,11 @@ def load_rows() -> dict[str, Row]:
     return dict(sorted(rows.items(), key=lambda item: item[1].position))
 
 
+def strategies() -> list[str]:
+    """Return the names of the training strategies, without importing them."""
+    return [name.rpartition(".")[2] for name in modules("gpucheck.core.training.strategies")]
+
+
 def modules(package: str) -> tuple[str, ...]:
     """Return the full names of a package's public modules and packages, sorted, without importing them."""
     (folder, *_) = import_module(package).__path__

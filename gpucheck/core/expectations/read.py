@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gpucheck.core.engine.discovery import modules
+from gpucheck.core.engine.discovery import modules, strategies
 from gpucheck.core.expectations import FORMAT_VERSION, toml
 from gpucheck.core.expectations.toml import Path, Problem
 from gpucheck.core.model import Expectations, FitExpectations
+from gpucheck.core.model.kinds import PRECISIONS
 from gpucheck.core.model.naming import did_you_mean
 from gpucheck.core.probes.environment import KNOWN
 
@@ -22,7 +23,6 @@ FIT_IS_COMPARED = (
 LARGEST_BYTES = 1 << 22  # maximum size of an expectations file
 ProblemAt = Callable[[Path, str], Problem]  # from the place in the table, and what is wrong
 Part = TypeVar("Part", bound=msgspec.Struct)
-PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 
 
 class Contradiction(ValueError):
@@ -175,14 +175,14 @@ def _invalid(expected: Expectations) -> Iterable[tuple[Path, str]]:
 
 
 def _invalid_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
-    strategies = [module.rpartition(".")[2] for module in modules("gpucheck.core.training.strategies")]
+    known_strategies = strategies()
     for name in expected.training.strategies:
-        if name not in strategies:
-            yield ("training", "strategies"), f"no strategy {name!r}{did_you_mean(name, strategies)}"
+        if name not in known_strategies:
+            yield ("training", "strategies"), f"no strategy {name!r}{did_you_mean(name, known_strategies)}"
     for strategy, speeds in expected.training.min_samples_per_second.items():
         path: Path = ("training", "min_samples_per_second", strategy)
-        if strategy not in strategies:
-            yield path, f"no strategy of that name{did_you_mean(strategy, strategies)}"
+        if strategy not in known_strategies:
+            yield path, f"no strategy of that name{did_you_mean(strategy, known_strategies)}"
         yield from _invalid_speeds(path, speeds)
     known_codes = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.core.rules") for name in modules(row)]
     codes: list[tuple[Path, str]] = [(("allowed_warnings",), code) for code in expected.allowed_warnings]

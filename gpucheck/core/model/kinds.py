@@ -3,6 +3,8 @@
 import enum
 from collections.abc import Iterable
 
+PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")  # Keras' dtype policies that are trained and measured
+
 
 class Level(enum.IntEnum):
     """The depth of a run; each level includes those below it."""

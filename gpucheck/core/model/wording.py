@@ -70,6 +70,14 @@ def library_not_started(library: str, text: str, *, spare: bool = False) -> str:
     return f"{library} could not start{f' ({status[0]})' if status else ''}, {why}."
 
 
+def driver_mismatch(kernel: str | None, library: str | None) -> str:
+    """Return the summary for a kernel module and driver libraries of different versions, with both if they are known."""
+    if kernel and library and kernel != library:
+        both = "both must have the same version"
+        return f"The NVIDIA kernel module is version {kernel}, but the driver's libraries are {library}: {both}."
+    return "The NVIDIA kernel module and the driver's libraries have different versions."
+
+
 def version_text(numbers: tuple[int, ...]) -> str:
     """Format a version: '12.0' for (12, 0)."""
     return ".".join(map(str, numbers))

@@ -9,6 +9,7 @@ import msgspec
 
 from gpucheck.core.child.messages import Crashed, Message, Stage
 from gpucheck.core.child.messages.drivers import Failure, LibraryLoaded
+from gpucheck.core.compat import versions
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Fact
 
@@ -119,7 +120,7 @@ def too_early(ending: Ending, seconds: float) -> str | None:
 
 def cuda_version(number: int | None) -> str | None:
     """Convert NVIDIA's number of a CUDA version: 13000 is "13.0"."""
-    return f"{number // 1000}.{number % 1000 // 10}" if number is not None and number > 0 else None
+    return versions.of_cuda(number) if number is not None and number > 0 else None
 
 
 def _end_in_words(child: Child, how: str, where: str, seconds: float) -> str:

@@ -11,9 +11,17 @@ from gpucheck.core.repairs.context import Context
 ALLOW_CPU = Fix(text="If you want to train on the CPU, allow it", command="gpucheck --allow-cpu")
 IF_GPU_PRESENT = Fix.look("Nothing to repair if this machine has no NVIDIA GPU; else see why it is not used", "gpucheck")
 EXPECT_NO_GPU = Fix(text="If this node should have no GPU, expect none", command="gpucheck node --gres 0")
+REPLACE_MACHINE = Fix(text="In the cloud, replace this machine with another one")
 OUT_OF_SERVICE = Fix(text="Start no jobs on this machine, and have it restarted or repaired")
 COMPARE_WITH_CPU = Fix.look("Compare with the CPU alone", "CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu")
+TRAIN_IN_FLOAT32 = Fix(text='Train in float32 until this is fixed: keras.mixed_precision.set_global_policy("float32")')
+WITHOUT_LIBRARY_PATH = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
 NEW_ENVIRONMENT = Fix(text="Install TensorFlow and its libraries in a new environment, and compare again")
+UPDATE_WSL = Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update && wsl.exe --shutdown")
+SEARCH_WSL_LIBRARIES = Fix(
+    text="Add the folder of WSL's driver libraries to the loader's search path",
+    command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
+)
 UPDATE_WSL_CONTAINERS = Fix(
     text="Update Docker Desktop (4.31 or newer) or the NVIDIA Container Toolkit (1.14.4 or newer), which pass a library that"
     " newer Windows drivers need"

@@ -11,7 +11,7 @@ from gpucheck.core.solver.answer import Answer, Choice, Excluded, Limit, Reason,
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
 _FOR_OLD_GLIBC = "2.17"
-_THOR = (11, 0)  # with JetPack 7 it runs the packages for aarch64 servers
+THOR = (11, 0)  # with JetPack 7 it runs the packages for aarch64 servers
 
 
 def solve(machine: Machine, wishes: Wishes) -> Answer:
@@ -64,7 +64,7 @@ def of_python(build: Build | CpuBuild, backend: str) -> Reason:
 
 def _without_code(build: Build, machine: Machine, backend: str) -> Iterator[Reason]:
     source = frameworks.SOURCES[backend]
-    boards = [capability for capability, _ in machine.kinds if machine.jetson and (capability, backend) != (_THOR, "torch")]
+    boards = [capability for capability, _ in machine.kinds if machine.jetson and (capability, backend) != (THOR, "torch")]
     if boards:
         text = "it does not support Jetson, for which NVIDIA provides packages"
         yield Reason(kind="gpu", text=text, source=vendors.JETSON_TORCH)

@@ -10,7 +10,7 @@ from gpucheck.core.solver import backends, constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason, refused
 from gpucheck.core.solver.machine import Machine, Python, Wishes
 
-_ORIN, _THOR = (8, 7), (11, 0)
+_ORIN = (8, 7)
 _TPU_SOURCE = "https://cloud.google.com/tpu/docs/supported-tpu-configurations"
 _PYPI = "https://pypi.org/project/tensorflow-tpu/#files"
 _LIBTPU = "https://pypi.org/project/libtpu/0.0.43.2/#files"
@@ -91,7 +91,7 @@ def jetson(machine: Machine, wishes: Wishes) -> Answer:
     boards = {capability for capability, _ in machine.kinds}
     if boards != {_ORIN} or machine.jetpack not in (None, "6"):
         lines = [f"NVIDIA provides TensorFlow for Jetson, a build for each JetPack: {vendors.JETSON_GUIDE}"]
-        lines += [] if _THOR in boards else [f"PyTorch for Jetson: {vendors.JETSON_TORCH}"]
+        lines += [] if backends.THOR in boards else [f"PyTorch for Jetson: {vendors.JETSON_TORCH}"]
         return Answer(machine=machine, excluded=excluded, advice=tuple(lines))
     image = nvidia_image(vendors.JETSON_IMAGE, "NVIDIA's image for Jetson boards with JetPack 6", vendors.JETSON_OPTIONS)
     wheel = (

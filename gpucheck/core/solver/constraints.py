@@ -11,6 +11,7 @@ from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import gpus as gpu_tables
 from gpucheck.core.compat import images, tensorflow, vendors, versions
 from gpucheck.core.compat.frameworks import Build, CpuBuild
+from gpucheck.core.compat.gpus import FIRST_BLACKWELL
 from gpucheck.core.compat.tensorflow import Release
 from gpucheck.core.solver.answer import Reason
 from gpucheck.core.solver.machine import Machine, Python
@@ -24,7 +25,6 @@ LEGACY_GPUS = "https://forums.developer.nvidia.com/t/current-graphics-driver-rel
 BLACKWELL = "https://github.com/tensorflow/tensorflow/issues/111958"
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
-FIRST_BLACKWELL = (10, 0)
 _USUAL_GLIBC = "2.28"  # the minimum for the newest wheels of NumPy, h5py, ml-dtypes and optree
 ONLY_WHEELS = "--only-binary=:all:"
 

@@ -119,12 +119,16 @@ def _regular(status: os.stat_result, dash: bool) -> None:
         raise OSError(errno.EINVAL, f"{kind}, not a regular file{hint}")
 
 
+def size_text(limit: int) -> str:
+    """Format a limit in bytes: '8 MiB'; below one MiB '4096 bytes'."""
+    return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit} bytes"
+
+
 def _bounded(some: Callable[[int], bytes], limit: int) -> bytes:
     parts, left = [], limit + 1
     while left > 0 and (part := some(min(left, 1 << 20))):
         parts.append(part)
         left -= len(part)
     if left <= 0:
-        size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit} bytes"
-        raise OSError(errno.EFBIG, f"larger than {size}, too large for a file of this kind")
+        raise OSError(errno.EFBIG, f"larger than {size_text(limit)}, too large for a file of this kind")
     return b"".join(parts)

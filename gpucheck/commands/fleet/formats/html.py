@@ -9,6 +9,7 @@ import msgspec
 
 from gpucheck.commands.fleet.formats import terminal, training_lines
 from gpucheck.commands.fleet.model import Fleet, FleetCause, FleetLink, FleetTraining
+from gpucheck.core.model.wording import milliseconds
 from gpucheck.core.reports.shared.limited_text import plain
 from gpucheck.core.reports.shared.words import plural
 
@@ -50,7 +51,7 @@ def _trained(training: FleetTraining) -> str:
 
 
 def _link(one: FleetLink) -> str:
-    cells = (" – ".join(one.nodes), f"{one.seconds * 1e3:.3g} ms", f"{one.sum_bytes / 1e6:.3g} MB")
+    cells = (" – ".join(one.nodes), milliseconds(one.seconds), f"{one.sum_bytes / 1e6:.3g} MB")
     return f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
 
 

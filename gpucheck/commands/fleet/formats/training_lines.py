@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterator
 
 from gpucheck.commands.fleet.model import FleetTraining, FleetWorker
+from gpucheck.core.model.wording import milliseconds
 from gpucheck.core.reports.shared.words import plural
 
 STYLES = {"passed": "ok", "failed": "fail"}
@@ -35,7 +36,7 @@ def _summary(training: FleetTraining) -> str:
     if training.samples_per_second is None:
         return f"{len(training.faults):,} of {workers} failed" if training.faults else training.reason or workers
     parts = [f"{workers}, {training.samples_per_second:,.4g} samples/s together"]
-    parts += [f"{training.step_seconds * 1e3:.3g} ms per step"] if training.step_seconds is not None else []
+    parts += [f"{milliseconds(training.step_seconds)} per step"] if training.step_seconds is not None else []
     parts += ["each with its own data"] if training.shards_verified else []
     parts += ["the same final weights"] if training.replicas_equal else []
     return ", ".join(parts)
@@ -52,4 +53,4 @@ def figures(worker: FleetWorker, training: FleetTraining) -> str:
     """Return the measurements of a worker whose links were measured."""
     alone = f"{worker.alone_samples_per_second:,.4g} samples/s alone, " if worker.alone_samples_per_second else ""
     sums = next((link.sum_bytes for link in training.links if worker.node in link.nodes), 0)
-    return f"{alone}{sums / 1e6:.3g} MB all-reduced with another in {(worker.link_seconds or 0.0) * 1e3:.3g} ms at best"
+    return f"{alone}{sums / 1e6:.3g} MB all-reduced with another in {milliseconds(worker.link_seconds or 0.0)} at best"

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.core.compat import results
+from gpucheck.core.compat import results, versions
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order, values
 from gpucheck.core.logs.causes.startup import (
@@ -15,7 +15,7 @@ from gpucheck.core.logs.causes.startup import (
 )
 from gpucheck.core.logs.xid import address, codes, reported, required_action
 from gpucheck.core.model import Severity
-from gpucheck.core.model.wording import short
+from gpucheck.core.model.wording import driver_mismatch, short
 
 _NOT_INITIALIZED, _COMPAT_REFUSED, _MISMATCH = "3", "804", "803"
 _MPS = ("805", "807", "808")
@@ -123,7 +123,7 @@ def driver_too_old(events: Events) -> Cause | None:
     named = in_order(*named)
     has, needed = first_value(named, "version"), first_value(named, "needed")
     if has and has.isdecimal() and len(has) >= 4:  # PyTorch prints CUDA's number: 11040 is 11.4
-        has = f"{int(has) // 1000}.{int(has) % 1000 // 10}"
+        has = versions.of_cuda(int(has))
     condition = (first_value(named, "condition") or "cuda").replace("cuda", "CUDA")
     supports = f", which supports CUDA up to {has}," if has else ""
     summary = f"The NVIDIA driver{supports} is too old for {f'{condition} {needed}' if needed else 'the CUDA of this program'}."
@@ -145,20 +145,15 @@ def driver_library_mismatch(events: Events) -> Cause | None:
         named = reported
     if not named:
         return None
-    if kernel and library and kernel != library:
-        summary = (
-            f"The NVIDIA kernel module is version {kernel}, but the driver's libraries are {library}:"
-            " both must have the same version."
-        )
-    elif compat and len(compat) == len(named):
+    summary = driver_mismatch(kernel, library)
+    known = kernel and library and kernel != library
+    if not known and compat and len(compat) == len(named):
         summary = (
             "The driver's library does not match its kernel module (CUDA error 804): either the driver was upgraded without"
             " a restart, or a forward-compatibility library (cuda-compat) was loaded on a GPU that does not support it."
         )
-    elif all(event.fields.get("reason") == "firmware" for event in named):
+    elif not known and all(event.fields.get("reason") == "firmware" for event in named):
         summary = f"The NVIDIA kernel module{f' {kernel}' if kernel else ''} can't start the GPU: firmware of its version is not installed."
-    else:
-        summary = "The NVIDIA kernel module and the driver's libraries have different versions."
     return Cause(summary, in_order(*named))
 
 

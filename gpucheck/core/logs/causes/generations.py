@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from gpucheck.core.compat import gpus as tables
+from gpucheck.core.compat.gpus import FIRST_BLACKWELL
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, in_order, uses_gpu
 from gpucheck.core.logs.events import Event
@@ -11,7 +12,6 @@ from gpucheck.core.model import Severity
 
 Capability = tuple[int, int]
 
-_BLACKWELL = (10, 0)
 _INVALID_HANDLE = "400"
 _OLDEST_KEPT = (8, 0)  # missing kernels for these and newer GPUs mean an old program; for older GPUs, a new one
 _DROPPED = (7, 5)  # the minimum that CUDA 13 compiles for
@@ -42,7 +42,7 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     capability, name = _gpu(events)
     # The driver compiled a TensorFlow kernel to nothing, and TensorFlow launched it: seen on Blackwell only.
     for event in events.unresolved("cuda-error", code=_INVALID_HANDLE):
-        rejected += [event] if (capability >= _BLACKWELL if capability else "cuLaunchKernel(" in event.text) else []
+        rejected += [event] if (capability >= FIRST_BLACKWELL if capability else "cuLaunchKernel(" in event.text) else []
     worded = all("worded" in event.fields for event in bare)  # by a person
     lines = in_order(*bare, *rejected, *outdated)
     if not lines:

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.core.compat.nvml import GPU_LOST
 from gpucheck.core.compat.xid import RECOVERY_CHANGED, is_nonfatal, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
@@ -12,7 +13,6 @@ from gpucheck.core.model.wording import listing, short
 
 # Faults of programs: 31 is error 700 in the kernel's log, 43 the program that was stopped.
 _OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)
-_NVML_LOST = ("8", "10", "11", "15", "16")  # power cables, timeout, interrupts, lost, reset required
 _NVML_NOT_FOUND = "28"
 _NVML_UNKNOWN = "999"  # for a GPU's handle, not for one query: also means "lost"
 # The actions that lines without an Xid require; nvidia-smi -q prints the recovery action.
@@ -35,7 +35,7 @@ def gpu_lost(events: Events) -> Cause | None:
     firmware = events.without_later_gpu_use("driver-mismatch", reason="firmware")
     if not firmware and not events.without_later_gpu_use("gpu-unsupported-by-driver"):  # otherwise the driver can't start it
         named += events.without_later_gpu_use("gpu-init-failed")
-    named += events.nvml_refusals(*_NVML_LOST)
+    named += events.nvml_refusals(*map(str, GPU_LOST))
     if not events.nvml_refusals(_NVML_NOT_FOUND):
         named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
     if not named:

@@ -29,7 +29,7 @@ References:
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, TrainingRun, rule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU
+from gpucheck.core.repairs.fixes import COMPARE_WITH_CPU, NEW_ENVIRONMENT, TEST_GPU, TRAIN_IN_FLOAT32
 
 _DATA = "Check the data: NaN, infinite values, and labels out of range"
 _ADVICE = {  # of each framework, by topic
@@ -101,7 +101,7 @@ def repairs(
     """
     if own_model:
         if "float16" in precision:
-            yield Fix(text='Train in float32 until this is fixed: keras.mixed_precision.set_global_policy("float32")')
+            yield TRAIN_IN_FLOAT32
         yield NEW_ENVIRONMENT
         yield from (COMPARE_WITH_CPU, TEST_GPU) if gpu else ()
         return

@@ -40,6 +40,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import WITHOUT_LIBRARY_PATH
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_LIBRARIES
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, installed_build, jax_build, toolkit, torch_build
 
@@ -86,8 +87,7 @@ def repairs(context: Context, *, sonames: str = "", library: str = "", built: st
 
 def _of_jax(context: Context) -> Fixes:
     yield jax_build(context)
-    unset = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
-    yield from context.only(unset, system="linux|wsl")
+    yield from context.only(WITHOUT_LIBRARY_PATH, system="linux|wsl")
 
 
 def _of_extension(context: Context, built: str, found: str) -> Fixes:

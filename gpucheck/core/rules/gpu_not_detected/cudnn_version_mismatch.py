@@ -41,6 +41,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import version_text
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import WITHOUT_LIBRARY_PATH
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
 
 _REFUSED_BY_XLA = r"Autotuner could not find any supported configs for HLO: %cudnn-conv"
@@ -159,18 +160,17 @@ def repairs(
     if context.interpreter is not None:
         yield cudnn_build(context, "12", fits, name)
         return
-    unset = Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH")
     if context.excludes(framework="tensorflow"):
         if context.framework == "jax" and compiled and needed.startswith("9"):
             yield replace(jax_build(context), command=context.pip("--upgrade", "jax[cuda12]", f"{name}{fits}"))
-        repaired = [*cuda_build(context), *context.only(unset, system="linux|wsl")]
+        repaired = [*cuda_build(context), *context.only(WITHOUT_LIBRARY_PATH, system="linux|wsl")]
         # PyTorch includes its own cuDNN, but the loader found another
         yield from reversed(repaired) if context.framework == "torch" else repaired
     elif not versions.at_least(needed, _FIRST_FOR_CUDA_12):
         yield _before_cuda_12(context, needed, fits)
     else:
         yield cudnn_build(context, "12", fits)
-        yield from context.only(unset, system="linux|wsl")
+        yield from context.only(WITHOUT_LIBRARY_PATH, system="linux|wsl")
         if needed.startswith("9."):
             yield for_old
 

@@ -36,14 +36,14 @@ from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM
+from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM, UPDATE_WSL
 from gpucheck.core.repairs.machine import restart, restart_container
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _REFUSED = ("EACCES", "EPERM")
 _UNKNOWN_ERROR = "999"  # NVML's, where a device rule forbids the files
 _OF_WSL = (
-    Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update && wsl.exe --shutdown"),
+    UPDATE_WSL,
     Fix(text="Install NVIDIA's current driver on Windows (from nvidia.com/drivers), not inside WSL"),
 )
 _ROOTLESS = Fix(text="Start it with --security-opt=label=disable --group-add keep-groups, which a rootless container needs")

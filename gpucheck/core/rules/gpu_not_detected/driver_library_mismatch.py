@@ -32,6 +32,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model.wording import driver_mismatch
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.commands import without_folders
@@ -73,14 +74,8 @@ def check(
         return _compat(environment, stack, mismatch, context)
     library = _version(driver.library) or _version(cuda.library)
     kernel = kernel_module.version
-    summary = "The NVIDIA kernel module and the driver's libraries have different versions."
-    if kernel and library and kernel != library:
-        summary = (
-            f"The NVIDIA kernel module is version {kernel}, but the driver's libraries are {library}:"
-            " both must have the same version."
-        )
     return Finding(
-        summary=summary,
+        summary=driver_mismatch(kernel, library),
         evidence=(*mismatch, *saw(kernel_module, "version"), *saw(driver, "library"), *saw(cuda, "library")),
         fix=repairs(context, kernel=kernel or "", library=library or ""),
     )

@@ -37,6 +37,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, 
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import SEARCH_WSL_LIBRARIES
 from gpucheck.core.repairs.machine import by_distribution, install_driver, notebook_gpu
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -58,10 +59,6 @@ _IN_CONTAINER = {
     ),
 }
 _COMMON = ("docker|containerd|nspawn", "kubernetes")  # the variants for an unknown container
-_IN_WSL = Fix(
-    text="Add the folder of WSL's driver libraries to the loader's search path",
-    command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
-)
 _FOR_SLURM = (
     Fix(
         text="In gres.conf, list the GPUs instead of AutoDetect=nvml (Name=gpu File=/dev/nvidia[0-7]), then restart slurmd",
@@ -156,7 +153,7 @@ def repairs(context: Context, *, kernel: str = "", text: str = "") -> Fixes:
     if not context.in_container:
         yield from notebook_gpu(context)
         yield from _of_linux(context, of_driver)
-        yield from context.only(_IN_WSL, system="wsl")
+        yield from context.only(SEARCH_WSL_LIBRARIES, system="wsl")
         if context.windows:
             yield from install_driver(context, "Install NVIDIA's driver again")
     if context.container is not None or not (context.windows or context.notebook):

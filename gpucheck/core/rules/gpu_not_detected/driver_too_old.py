@@ -141,7 +141,7 @@ def repairs(context: Context, *, needed: str = "", condition: str = "", version:
 def _for_this_driver(context: Context, version: str) -> Fix | None:
     """Return a build for this driver, if its version or its CUDA is known."""
     if version.isdecimal() and len(version) > len("12.4"):
-        version = f"{int(version) // 1000}.{int(version) % 1000 // 10}"
+        version = versions.of_cuda(int(version))
     branch = branch_of_cuda(version) if version else None
     if context.driver is None or context.driver.version is None:
         if branch is None:

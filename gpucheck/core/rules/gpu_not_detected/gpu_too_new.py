@@ -35,11 +35,10 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import gpus as gpu_tables
 from gpucheck.core.compat import images, versions
 from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat.gpus import FIRST_BLACKWELL
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.model.wording import version_text
 from gpucheck.core.repairs.context import Context
-
-_BLACKWELL = (10, 0)
 
 
 @rule(
@@ -62,7 +61,7 @@ def check(gpus: CudaGpus, build: TensorFlowBuild, context: Context, outcomes: Tr
     newer = [gpu for gpu in gpus.capable if gpu.capability > kernels.highest and not kernels.runs_natively(gpu.capability)]
     problem: str | None = "it has neither native code nor PTX for it"
     if kernels.ptx is not None:  # the driver compiles PTX for newer GPUs, which works up to Hopper
-        newer = [gpu for gpu in newer if gpu.capability >= _BLACKWELL]
+        newer = [gpu for gpu in newer if gpu.capability >= FIRST_BLACKWELL]
         problem = releases.blackwell_problem(kernels.version)
     if not newer:
         return None
@@ -93,7 +92,7 @@ def repairs(context: Context, *, capability: str = "", framework: str = "", vers
         version: TensorFlow's version.
     """
     used = "torch" if framework == "PyTorch" else context.framework
-    if capability and versions.parse(capability) < _BLACKWELL and used in ("tensorflow", "torch"):
+    if capability and versions.parse(capability) < FIRST_BLACKWELL and used in ("tensorflow", "torch"):
         yield context.with_cuda(used, configured=True)
         return
     context = replace(context, framework=used)

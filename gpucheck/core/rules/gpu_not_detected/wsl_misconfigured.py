@@ -40,7 +40,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import ALLOW_CPU, UPDATE_WSL_CONTAINERS
+from gpucheck.core.repairs.fixes import ALLOW_CPU, SEARCH_WSL_LIBRARIES, UPDATE_WSL, UPDATE_WSL_CONTAINERS
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _SHUTDOWN = "wsl.exe --shutdown"
@@ -51,14 +51,9 @@ _PURGE = (
     " && sudo ldconfig"
 )
 _REMOVE = Fix(text="Remove the Linux driver; WSL uses the Windows driver", command=_PURGE)
-_UPDATE = Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update && wsl.exe --shutdown")
 _ENABLE = Fix(
     text="Set enabled=true, then restart WSL from a Windows prompt (wsl --shutdown)",
     command=r"sudo sed -i '/^\[gpu\]/,/^\[/ s/^\( *enabled *= *\)false/\1true/' /etc/wsl.conf",
-)
-_SEARCH = Fix(
-    text="Add /usr/lib/wsl/lib to the loader's search path",
-    command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
 )
 _CONVERT = Fix(
     text="Convert this distribution, from a Windows prompt (wsl -l -v shows its name)",
@@ -69,12 +64,12 @@ _RESTART = Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN
 _BY_REASON = {
     "wsl1": (_CONVERT, ALLOW_CPU),
     "disabled": (_ENABLE, ALLOW_CPU),
-    "no-device": (_UPDATE, _WINDOWS, ALLOW_CPU),
-    "no-driver": (_WINDOWS, _UPDATE, ALLOW_CPU),
+    "no-device": (UPDATE_WSL, _WINDOWS, ALLOW_CPU),
+    "no-driver": (_WINDOWS, UPDATE_WSL, ALLOW_CPU),
     "linux-driver": (_REMOVE, _RESTART),
-    "unsearched": (_SEARCH,),
+    "unsearched": (SEARCH_WSL_LIBRARIES,),
     "no-cuda": (_REMOVE_IF, _RESTART, _WINDOWS),
-    "": (_UPDATE, _WINDOWS, _REMOVE_IF),
+    "": (UPDATE_WSL, _WINDOWS, _REMOVE_IF),
 }
 _WSL1 = r"(?i)\bWSL ?1\b"
 _NO_LIBRARY = ("library-not-found", "library-unusable")

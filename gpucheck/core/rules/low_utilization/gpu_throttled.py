@@ -32,6 +32,7 @@ from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.activity import Activity
 from gpucheck.core.probes.gpus import Gpu
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import REPLACE_MACHINE
 
 # The share of samples during training, taken every fifth of a second, in which the GPU was slowed. A lower share may be a change
 # of state, or a brief moment in a long run.
@@ -120,7 +121,7 @@ def repairs(context: Context, *, reason: str = "", index: str = "") -> Fixes:
         yield Fix(text="Let the GPU cool down: check air flow, fans, dust and room temperature")
     if power or not heat:
         yield Fix(text="Give it the power that it needs: check the machine's power supplies, and the card's power cables")
-    yield Fix(text="In the cloud, replace this machine with another one")
+    yield REPLACE_MACHINE
     yield Fix.look(
         "Monitor it under load",
         f"nvidia-smi{f' -i {index}' if index else ''}"

@@ -22,6 +22,7 @@ References:
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.repairs.fixes import REPLACE_MACHINE
 
 GPU_IDLE = 0x1
 BUSY_PERCENT = 50
@@ -69,7 +70,7 @@ def repairs(context: Context, *, device: str = "") -> Fixes:
     """
     card = f"the card{f' at {device}' if device else ''}"
     yield Fix(text=f"Power the machine off, reseat {card} and its riser, or try another slot")
-    yield Fix(text="In the cloud, replace this machine with another one")
+    yield REPLACE_MACHINE
     yield Fix.look(
         "Compare what the card and the slot support (LnkCap) with the current link (LnkSta)",
         f"sudo lspci -vv {f'-s {device}' if device else '-d 10de:'} | grep -E 'LnkCap:|LnkSta:'",

@@ -39,14 +39,14 @@ from gpucheck.core.model import Experiment, Finding, Fix, Fixes, Scope, Severity
 from gpucheck.core.model.wording import short
 from gpucheck.core.probes.training import Training
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import TEST_GPU, without_nccl
+from gpucheck.core.repairs.fixes import TEST_GPU, TRAIN_IN_FLOAT32, without_nccl
 
 _SHAPES = r"(?i)shape|dimension"
 _READ = Fix.look("Read the log of the job", "gpucheck -v")
 _KNOWN = Fix(text="Look up the message in the list of known installation errors: https://www.tensorflow.org/install/errors")
 # What to do about a failed experiment, by its name. First those that make training compute wrong values, then memory.
 EXPERIMENT_FIX = {
-    "precision": 'Train in float32 until this is fixed: keras.mixed_precision.set_global_policy("float32")',
+    "precision": TRAIN_IN_FLOAT32.text,
     "tensor_float_32": "Train without TF32 until this is fixed: tf.config.experimental.enable_tensor_float_32_execution(False)",
     "batch_normalization": "Until this is fixed, train models with BatchNormalization on one device, or use a normalization"
     " that works on one sample at a time (LayerNormalization, GroupNormalization)",

@@ -14,6 +14,9 @@ import sys
 import time
 from typing import Any
 
+from gpucheck.core.system.write import replace
+
+NODES, WANTED = "@nodes", "@wanted"  # files: the nodes of the cluster, and those to check
 ANSWER_SECONDS = 5.0  # for a connection to the cluster
 START_SECONDS = 30.0  # for the parent process to write the selected nodes
 
@@ -37,7 +40,7 @@ def main() -> None:
         sys.exit(f"no Ray cluster at {options['address']}: {' '.join(str(error).split())[:200]}")
     named = names(ray.nodes())
     known = {name: (None if node["Alive"] else "not alive", node["NodeManagerAddress"]) for name, node in named.items()}
-    put(options["folder"], "@nodes", json.dumps(known))
+    replace(f"{options['folder']}/{NODES}", json.dumps(known).encode())
     wanted = wait_for_selection(options["folder"])
     check_nodes(ray, options, {name: (named[name]["NodeID"], variables) for name, variables in wanted.items()})
 
@@ -45,17 +48,19 @@ def main() -> None:
 def names(nodes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the nodes by host name; several on one host get the first characters of their id as a suffix."""
     hosts = [node["NodeManagerHostname"] for node in nodes]
-    return {host if hosts.count(host) == 1 else f"{host}-{node['NodeID'][:8]}": node for host, node in zip(hosts, nodes)}
+    return {
+        host if hosts.count(host) == 1 else f"{host}-{node['NodeID'][:8]}": node for host, node in zip(hosts, nodes, strict=True)
+    }
 
 
 def wait_for_selection(folder: str) -> dict[str, dict[str, str]]:
     """Wait for the nodes to check, each with additional environment variables."""
     end = time.monotonic() + START_SECONDS
-    while not os.path.exists(f"{folder}/@wanted"):
+    while not os.path.exists(f"{folder}/{WANTED}"):
         if time.monotonic() > end:
             sys.exit("timed out waiting for the list of selected nodes")
         time.sleep(0.05)
-    with open(f"{folder}/@wanted", encoding="utf-8") as file:
+    with open(f"{folder}/{WANTED}", encoding="utf-8") as file:
         return dict(json.load(file))
 
 
@@ -78,9 +83,9 @@ def check_nodes(ray: Any, options: dict[str, Any], nodes: dict[str, tuple[str, d
             except Exception as error:  # the node died, or Ray can't start a process on it
                 words = " ".join(str(error).split()).partition(". ")[0]  # without the ids that follow, which differ between nodes
                 text, problem = "", f"{type(error).__name__}: {words[:200]}"
-            put(options["folder"], f"{name}.json" if problem is None else f"{name}.problem", text if problem is None else problem)
+            write(options["folder"], name, text, problem)
     for name in waiting.values():
-        put(options["folder"], f"{name}.problem", f"no response within {options['limit'] + options['grace']:g} s")
+        write(options["folder"], name, "", f"no response within {options['limit'] + options['grace']:g} s")
 
 
 def check(variables: dict[str, str], arguments: list[str], limit: float) -> tuple[str, str | None]:
@@ -112,9 +117,7 @@ def check(variables: dict[str, str], arguments: list[str], limit: float) -> tupl
     return "", "gpucheck is not installed there"
 
 
-def put(folder: str, name: str, text: str) -> None:
-    """Write a file atomically."""
-    temporary = f"{folder}/.{name}.part"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(temporary, f"{folder}/{name}")
+def write(folder: str, name: str, text: str, problem: str | None) -> None:
+    """Write a node's report, or why it has none."""
+    place, content = (f"{name}.json", text) if problem is None else (f"{name}.problem", problem)
+    replace(f"{folder}/{place}", content.encode())
