@@ -13,7 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
-pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that failed assertions show the difference
+pytest.register_assert_rewrite("case_files", "recipe_helpers", "one_rule")  # so that failed assertions show the difference
 
 # Every process of the tests inherits signals ignored by nohup or a shell's "&", but some of them test signals.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,6 +1,7 @@
 """Commands are independent of each other, and the core of all of them."""
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,11 @@ import pytest
 
 import gpucheck
 
+TESTS = pathlib.Path(__file__).parents[1]
+CORE = ("rules", "probes", "compat", "training", "repairs", "redaction", "logs", "reports")
+USES_COMMANDS = re.compile(
+    r"gpucheck\.c(?:li|ommands)|-m gpucheck|from command import|recipe_helpers|repeats_endlessly|every_field_is_set"
+)
 PACKAGE = pathlib.Path(gpucheck.__file__).parent
 FOLDERS = sorted(path.name for path in (PACKAGE / "commands").iterdir() if path.is_dir() and path.name != "__pycache__")
 
@@ -43,6 +49,29 @@ def test_other_commands_work_without_a_command(package, name):
     assert f"\n  {name} " not in shown.stdout
     assert other.returncode in (0, 1), other.stderr
     assert (loaded.returncode, loaded.stderr) == (0, "")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_core_passes_its_tests_without_any_command(package):
+    files = [
+        file
+        for folder in CORE
+        for file in sorted((TESTS / folder).glob("test_*.py"))
+        if not USES_COMMANDS.search(file.read_text())
+    ]
+    commands, aside = package / "gpucheck" / "commands", package / "aside"
+    commands.rename(aside)
+    try:
+        options = ["-q", "-c", TESTS.parent / "pyproject.toml", "-m", "not tensorflow and not slow"]
+        argv = [sys.executable, "-m", "pytest", *map(str, [*options, *files])]
+        done = subprocess.run(
+            argv, cwd=package, capture_output=True, text=True, timeout=800
+        )  # it imports the copy in this folder
+    finally:
+        aside.rename(commands)
+    assert len(files) > 50
+    assert done.returncode == 0, done.stdout[-3000:]
 
 
 LOAD = """
