@@ -54,7 +54,7 @@ class TensorFlowBuild(Fact, frozen=True, kw_only=True):
     @property
     def cuda_wheels(self) -> bool:
         """Whether PyPI has wheels with CUDA for this platform."""
-        return self.system is not None and self.system.platform == "linux" and self.system.architecture == "x86_64"
+        return self.system is not None and (self.system.platform, self.system.architecture) in releases.CUDA_PLATFORMS
 
     @property
     def platform_evidence(self) -> tuple[Evidence, ...]:
@@ -98,7 +98,7 @@ def _built_with_cuda(installation: Installation, system: System | None, tensorfl
         return False
     if installed.name != "tensorflow" or system is None:
         return None
-    return system.platform == "linux" and system.architecture == "x86_64"
+    return (system.platform, system.architecture) in releases.CUDA_PLATFORMS
 
 
 def _kernels_by_build_info(tensorflow: TensorFlow | None) -> Kernels | None:

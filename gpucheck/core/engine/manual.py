@@ -76,6 +76,11 @@ class Page(NamedTuple):
         return tuple(text for text in texts if not text.startswith("- "))
 
     @property
+    def signs(self) -> tuple[str, ...]:
+        """The symptoms that are not error texts, or not of this code alone."""
+        return tuple(line[2:] for line in self.sections["Symptom"].splitlines() if line.startswith("- "))
+
+    @property
     def fixes(self) -> tuple[Fix, ...]:
         """The fixes, best first. Raises ValueError if the section is malformed."""
         return _fixes(self.declared_fixes)
