@@ -21,7 +21,8 @@ MENTIONED = 4  # pods that don't run
 
 INDEX = "batch.kubernetes.io/job-completion-index"  # a label since Kubernetes 1.28, an annotation since 1.21
 ORDINAL = "apps.kubernetes.io/pod-index"
-OWN = (ORDINAL, "statefulset.kubernetes.io/pod-name", "controller-revision-hash")  # labels in which a StatefulSet's pods differ
+# Labels in which a StatefulSet's pods differ
+POD_LABELS = (ORDINAL, "statefulset.kubernetes.io/pod-name", "controller-revision-hash")
 
 
 class Pods(NamedTuple):
@@ -40,14 +41,14 @@ class Unusable(Exception):
 
 
 class _Group(NamedTuple):
-    maker: str  # "Job"
+    controller: str  # "Job"
     labels: dict[str, str]  # that its pods share
-    numbers: tuple[str, ...] = ()  # labels that number them
+    index_labels: tuple[str, ...] = ()  # labels that number them
     one_owner: bool = True  # one object owns them all; a JobSet's pods belong to different Jobs
 
 
 # Controllers of pods that train together, detected by labels, because a JobSet's Job is one of several. The first match is used.
-MAKERS = (
+CONTROLLERS = (
     _Group(
         "JobSet",
         dict.fromkeys(("jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/replicatedjob-name"), ""),
@@ -80,11 +81,11 @@ def pods(host: Host) -> Pods:
         group = _group(own)
         wanted = api.wanted(own)
         while True:
-            ours = [pod for pod in _listed(api, group) if not group.one_owner or pod.owner.uid == own.owner.uid]
-            order = _order(ours, group)
-            missing = _missing_pods(group, order, ours, wanted)
+            siblings = [pod for pod in _listed(api, group) if not group.one_owner or pod.owner.uid == own.owner.uid]
+            order = _order(siblings, group)
+            missing = _missing_pods(group, order, siblings, wanted)
             if not missing:
-                return _together(group, order, own.name)
+                return _pods_in_order(group, order, own.name)
             if time.monotonic() + POLL_SECONDS > deadline:
                 raise Unusable(missing)
             time.sleep(POLL_SECONDS)
@@ -94,11 +95,11 @@ def pods(host: Host) -> Pods:
 
 def _group(own: Pod) -> _Group:
     labels = own.metadata.labels
-    for group in MAKERS:
+    for group in CONTROLLERS:
         if all(labels.get(name) for name in group.labels):
             return group._replace(labels={name: labels[name] for name in group.labels})
     if own.owner.kind == "StatefulSet":
-        return _Group("StatefulSet", {name: value for name, value in labels.items() if name not in OWN}, (ORDINAL,))
+        return _Group("StatefulSet", {name: value for name, value in labels.items() if name not in POD_LABELS}, (ORDINAL,))
     raise Alone("this pod belongs to no Job, JobSet, LeaderWorkerSet or StatefulSet, which would define its training partners")
 
 
@@ -109,23 +110,24 @@ def _listed(api: Api, group: _Group) -> list[Pod]:
         raise Unusable(str(error)) from error
 
 
-def _order(ours: list[Pod], group: _Group) -> list[Pod]:
+def _order(siblings: list[Pod], group: _Group) -> list[Pod]:
     """Return the pods that have not ended, in order. A pod that replaces another has the same index, so the newest is used."""
-    live = [pod for pod in ours if pod.live]
-    newest = {pod.index(group.numbers): pod for pod in sorted(live, key=lambda pod: pod.metadata.creation_timestamp)}
+    live = [pod for pod in siblings if pod.live]
+    newest = {pod.index(group.index_labels): pod for pod in sorted(live, key=lambda pod: pod.metadata.creation_timestamp)}
     indexed = {index: pod for index, pod in newest.items() if index is not None}
     if len(indexed) < len(newest):  # some have no index
         return sorted(live, key=lambda pod: pod.name)
     return [indexed[index] for index in sorted(indexed)]
 
 
-def _missing_pods(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | None) -> str | None:
+def _missing_pods(group: _Group, order: list[Pod], siblings: list[Pod], wanted: int | None) -> str | None:
     """Describe the pods that are missing or do not run yet; None if all run."""
-    indexes = [pod.index(group.numbers) for pod in order]
+    indexes = [pod.index(group.index_labels) for pod in order]
     places = [index[0] for index in indexes if index is not None and len(index) == 1]
     total = len(order)
-    if places and len(places) == total and group.maker != "StatefulSet":  # which may begin at any number
-        ended = {index[0]: pod.status.phase for pod in ours if not pod.live and (index := pod.index(group.numbers)) is not None}
+    if places and len(places) == total and group.controller != "StatefulSet":  # which may begin at any number
+        ended_pods = [pod for pod in siblings if not pod.live]
+        ended = {index[0]: pod.status.phase for pod in ended_pods if (index := pod.index(group.index_labels)) is not None}
         total = max(places[-1] + 1, wanted or 0)
         gone = itertools.islice((place for place in range(total) if place not in places), MENTIONED)
         missing = [f"worker {place}: {ended.get(place, 'has no pod')}" for place in gone]
@@ -138,17 +140,17 @@ def _missing_pods(group: _Group, order: list[Pod], ours: list[Pod], wanted: int 
         return None
     more = len(still) + max(len(missing), total - len(order)) - len(listed)
     return (
-        f"not all pods of the {group.maker} are running: {'; '.join(listed)}{f'; and {more} more' if more else ''}"
+        f"not all pods of the {group.controller} are running: {'; '.join(listed)}{f'; and {more} more' if more else ''}"
         " (see kubectl describe pod)"
     )
 
 
-def _together(group: _Group, order: list[Pod], own: str) -> Pods:
+def _pods_in_order(group: _Group, order: list[Pod], own: str) -> Pods:
     names = [pod.name for pod in order]
     if own not in names:
-        raise Unusable(f"this pod is being terminated or replaced: the {group.maker} has {len(names)} others")
+        raise Unusable(f"this pod is being terminated or replaced: the {group.controller} has {len(names)} others")
     if len(names) < 2:
-        raise Alone(f"this pod is the only one of its {group.maker}{_one_by_one(group)}")
+        raise Alone(f"this pod is the only one of its {group.controller}{_one_by_one(group)}")
     ranks: dict[str, int] = {}
     for place, pod in enumerate(order):
         if pod.listens in ranks:
@@ -161,5 +163,5 @@ def _together(group: _Group, order: list[Pod], own: str) -> Pods:
 
 
 def _one_by_one(group: _Group) -> str:
-    slow = group.maker == "StatefulSet"
+    slow = group.controller == "StatefulSet"
     return "; it creates them one after the other unless its podManagementPolicy is Parallel" if slow else ""

@@ -33,54 +33,54 @@ class _Struct(msgspec.Struct, frozen=True, rename="camel"):
     """Part of an object of the API reference; the server omits empty fields."""
 
 
-class _Owner(_Struct, frozen=True):
+class _OwnerReference(_Struct, frozen=True):
     kind: str = ""
     name: str = ""
     uid: str = ""
     controller: bool = False
 
 
-class _About(_Struct, frozen=True):
+class _ObjectMeta(_Struct, frozen=True):
     name: str
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     creation_timestamp: str = ""  # RFC 3339 in UTC: sorts as text
     deletion_timestamp: str | None = None
-    owner_references: tuple[_Owner, ...] = ()
+    owner_references: tuple[_OwnerReference, ...] = ()
 
 
-class _Waiting(_Struct, frozen=True):
+class _ContainerStateWaiting(_Struct, frozen=True):
     reason: str = ""
 
 
-class _State(_Struct, frozen=True):
-    waiting: _Waiting | None = None
+class _ContainerState(_Struct, frozen=True):
+    waiting: _ContainerStateWaiting | None = None
 
 
-class _Container(_Struct, frozen=True):
-    state: _State = _State()
+class _ContainerStatus(_Struct, frozen=True):
+    state: _ContainerState = _ContainerState()
 
 
-class _Condition(_Struct, frozen=True):
+class _PodCondition(_Struct, frozen=True):
     type: str = ""
     status: str = ""
     reason: str = ""
     message: str = ""
 
 
-class _Status(_Struct, frozen=True):
+class _PodStatus(_Struct, frozen=True):
     phase: str = ""
     address: str = msgspec.field(default="", name="podIP")
-    conditions: tuple[_Condition, ...] = ()
-    init_container_statuses: tuple[_Container, ...] = ()
-    container_statuses: tuple[_Container, ...] = ()
+    conditions: tuple[_PodCondition, ...] = ()
+    init_container_statuses: tuple[_ContainerStatus, ...] = ()
+    container_statuses: tuple[_ContainerStatus, ...] = ()
 
 
 class Pod(_Struct, frozen=True):
     """The fields of a pod that determine which pods train together."""
 
-    metadata: _About
-    status: _Status = _Status()
+    metadata: _ObjectMeta
+    status: _PodStatus = _PodStatus()
 
     @property
     def name(self) -> str:
@@ -93,9 +93,9 @@ class Pod(_Struct, frozen=True):
         return {**self.metadata.annotations, **self.metadata.labels}
 
     @property
-    def owner(self) -> _Owner:
+    def owner(self) -> _OwnerReference:
         """The controller that created it; empty if there is none."""
-        return next((owner for owner in self.metadata.owner_references if owner.controller), _Owner())
+        return next((owner for owner in self.metadata.owner_references if owner.controller), _OwnerReference())
 
     @property
     def live(self) -> bool:
@@ -132,7 +132,7 @@ class Pod(_Struct, frozen=True):
         return tuple(map(int, values)) if values and len(values) == len(numbers) else None
 
 
-class _Maker(_Struct, frozen=True):
+class _Controller(_Struct, frozen=True):
     """A Job or a StatefulSet."""
 
     spec: dict[str, Any] = {}
@@ -183,10 +183,10 @@ class Api:
         if own.owner.kind not in kinds:
             return None
         try:
-            (maker,) = self._ask(f"{self._path(*kinds[own.owner.kind])}/{own.owner.name}", {}, _Maker)
+            (controller,) = self._ask(f"{self._path(*kinds[own.owner.kind])}/{own.owner.name}", {}, _Controller)
         except (Unknown, ValueError):
             return None
-        counts = (maker.spec.get(name) for name in ("parallelism", "completions", "replicas"))
+        counts = (controller.spec.get(name) for name in ("parallelism", "completions", "replicas"))
         each = [count for count in counts if isinstance(count, int)]
         sets = own.marks.get(REPLICAS, "1")
         return min(each) * int(sets) if each and sets.isdecimal() else None
@@ -200,19 +200,19 @@ class Api:
         self._child.send(question)
         answer = self._child.wait_for(Answer, question.id, within=ANSWER_SECONDS) or self._no_answer()
         if answer.problem:
-            raise Unknown(self._words(answer.problem, answer.detail, answer.status))
+            raise Unknown(self._message(answer.problem, answer.detail, answer.status))
         try:
             return msgspec.convert(answer.objects, list[kind])  # type: ignore[valid-type]
         except msgspec.ValidationError as error:
-            raise Unknown(self._words("not understood", str(error), None)) from error
+            raise Unknown(self._message("not understood", str(error), None)) from error
 
     def _no_answer(self) -> NoReturn:
         how = self._child.end().how
         if how in ("timed out", "could not be killed"):
-            raise Unknown(self._words("timed out", None, None))
+            raise Unknown(self._message("timed out", None, None))
         raise Unknown(f"the API server could not be queried: {how}; set TF_CONFIG")
 
-    def _words(self, problem: str, detail: str | None, status: int | None) -> str:
+    def _message(self, problem: str, detail: str | None, status: int | None) -> str:
         if status == 401:
             return "the API server does not accept this pod's token (status 401): restart the pod, or set TF_CONFIG"
         if status == 403:
