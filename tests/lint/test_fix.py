@@ -42,6 +42,12 @@ FIXED = {
         'import tensorflow as tf\nimport os\nif __name__ == "__main__":\n    os.environ["A"] = "1"\n    tf.config.list_physical_devices("GPU")\n',
     ),
     "arguments of Keras 1": (f"{HEAD}{FIT.format(compiled='')}model.fit_generator(batches, samples_per_epoch=10)\n",) * 2,
+    "an argument that is given by position": (
+        f"{HEAD}r = tf.distribute.cluster_resolver.TPUClusterResolver.connect()\ns = tf.distribute.TPUStrategy(r)\n"
+        'with s.scope():\n    m = tf.keras.Sequential([])\n    m.compile("adam", "mse")\n'
+        "m.fit(tf.data.Dataset.from_tensor_slices(x).batch(8, False).prefetch(tf.data.AUTOTUNE))\n",
+    )
+    * 2,
     "reset_states": (
         f"{HEAD}loss = keras.metrics.Mean()\nloss.reset_states()\n",
         f"{HEAD}loss = keras.metrics.Mean()\nloss.reset_state()\n",

@@ -21,7 +21,7 @@ from gpucheck.core.solver.solve import uses_gpu
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 _APT = ("Debian", "Ubuntu", "Linux Mint", "Pop!_OS")
-_UV = "curl -LsSf https://astral.sh/uv/install.sh | sh"  # https://docs.astral.sh/uv/getting-started/installation
+_UV = 'curl -LsSf https://astral.sh/uv/install.sh | sh && export PATH="$HOME/.local/bin:$PATH"'  # https://docs.astral.sh/uv/getting-started/installation
 
 PLACE_SECONDS = 2.0
 _MOST = 99  # maximum number of numbered folders

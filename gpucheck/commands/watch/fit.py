@@ -20,7 +20,10 @@ from gpucheck.commands.watch.times import Times
 from gpucheck.commands.watch.waiting import REMOTE, GapWait, Unmeasured, input_wait
 from gpucheck.core.model.fit import Limit, Metric
 
-_SMALLER_IS_BETTER = ("loss", "error", "mae", "mse", "rmse", "mape", "msle", "perplexity")
+_SMALLER_IS_BETTER = (
+    *("loss", "error", "mae", "mse", "rmse", "mape", "msle", "perplexity"),
+    *("crossentropy", "divergence", "poisson", "hinge", "logcosh", "false_"),
+)
 
 
 class Fit:
@@ -63,7 +66,7 @@ class Fit:
         self._window = stall_seconds
         self._last_check: tuple[float, float] | None = None  # time of the last check, and the seconds waited until then
         self._waits = False  # whether a wait for data was reported
-        self._validation: dict[str, list[tuple[float, float]]] = {}  # values, each with the seconds since the start
+        self._validation: dict[str, list[tuple[float, int, float]]] = {}  # values, each with the seconds since the start
         self._devices: unused.Devices | None = None
         self._interrupted: str | None = None
         self.ended = False  # whether it was summarized
@@ -125,7 +128,7 @@ class Fit:
         self._finite = all(math.isfinite(value) for value in logs.values() if isinstance(value, float))
         for name, value in logs.items():
             if name.startswith("val_") and isinstance(value, float) and math.isfinite(value):
-                self._validation.setdefault(name, []).append((value, self.times.elapsed()))
+                self._validation.setdefault(name, []).append((value, epoch + 1, self.times.elapsed()))
 
     def summary(self, events: Sequence[Event]) -> Summary:
         """Return the figures and the reported problems."""
@@ -199,12 +202,12 @@ class Fit:
         return tuple(peaks)
 
 
-def _best(metrics: Mapping[str, list[tuple[float, float]]]) -> Metric | None:
+def _best(metrics: Mapping[str, list[tuple[float, int, float]]]) -> Metric | None:
     """Return the first validation metric other than the loss, or else the loss."""
     name = next((name for name in metrics if name != "val_loss"), "val_loss" if "val_loss" in metrics else None)
     if name is None:
         return None
     values = metrics[name]
     smaller = any(word in name for word in _SMALLER_IS_BETTER)
-    best = (min if smaller else max)(range(len(values)), key=lambda place: values[place][0])
-    return Metric(name=name, last=values[-1][0], best=values[best][0], best_epoch=best + 1, best_after_seconds=values[best][1])
+    best, epoch, seconds = (min if smaller else max)(values, key=lambda value: value[0])
+    return Metric(name=name, last=values[-1][0], best=best, best_epoch=epoch, best_after_seconds=seconds)

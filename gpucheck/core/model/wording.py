@@ -60,12 +60,17 @@ def byte_count(text: str) -> int | None:
     return int(float(size[1].replace(",", "")) * _UNITS[size[2]]) if size else None
 
 
+LOADING_FAILED = "SUBLIBRARY_LOADING_FAILED"
+
+
 def library_not_started(library: str, text: str, *, spare: bool = False) -> str:
     """Return the summary for cuBLAS or cuDNN, with the status if the text contains one."""
     status = re.search(rf"{library.upper()}_STATUS_\w+", text)
     if status and status[0].endswith("EXECUTION_FAILED"):
         why = f"GPU memory ran out, or this {library} does not support the GPU"
         return f"A {library} call failed on the GPU ({status[0]}): {why}."
+    if status and status[0].endswith(LOADING_FAILED):
+        return f"{library} could not load one of its own libraries ({status[0]}): its file is missing, or is of another version."
     why = "although enough of the GPU's memory is free" if spare else "usually because too little GPU memory is left for it"
     return f"{library} could not start{f' ({status[0]})' if status else ''}, {why}."
 
@@ -103,6 +108,7 @@ def _reached(what: str, effect: str, limit: str) -> ReachedLimit:
 REACHED = {
     "thread-limit": _reached("threads or processes", "refused to start another thread", "threads"),
     "open-files-limit": _reached("open files", "refused to open another one", "open files"),
+    "mapped-files-limit": _reached("memory mappings (vm.max_map_count)", "refused to map another file", "mapped files"),
     "cpu-time-limit": _reached("processor time", "ended the process", "processor time"),
     "file-size-limit": _reached("the size of a file", "refused to write more", "file size"),
     "locked-memory-limit": ReachedLimit(

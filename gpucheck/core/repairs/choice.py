@@ -20,6 +20,7 @@ _POSIX = (
 _ELSEWHERE = r"\bhost\b|machine that runs|that machine"
 # A command in a shell -> in a notebook's cell; None: it affects only the shell that runs it.
 _IN_CELLS = (
+    (r"%pip (.+) && %pip (.+)", r"!pip \1 && pip \2"),  # a magic takes the whole line
     (_EXPORT, r"%env \1=\2"),
     (_UNSET, r'import os; os.environ.pop("\1", None)'),
     (r"(?:export|ulimit) .*", None),
@@ -31,6 +32,12 @@ _ON_WINDOWS = (
     (_UNSET, r"set \1="),
     (rf".*(?:{_POSIX}).*", None),
     (_FOR_ONE, r'set "\1" && \2'),
+)
+_IN_POWERSHELL = (
+    (r"(?:export|set) (\w+)=(\S+)", r'$env:\1 = "\2"'),
+    (r"unset (\w+)|set (\w+)=", r"Remove-Item Env:\1\2"),
+    *_ON_WINDOWS[2:3],
+    (_FOR_ONE, r'$env:\1 = "\2"; \3'),
 )
 Installed = Mapping[str, str]  # the version of each installed package that is known, by name
 _NEW_SHELL = "open a new shell"  # a variable affects only the shell that sets it
@@ -80,7 +87,8 @@ def choose(fixes: Iterable[Fix], context: Context) -> tuple[Fix, ...]:
         fixes: the diagnosis's fixes, best first.
         context: the machine that they are for.
     """
-    chosen = dict.fromkeys(fix for candidate in fixes if (fix := _adapted(candidate, context)) is not None)
+    parts = [part for fix in fixes for part in (_cells(fix) if context.notebook else [fix])]
+    chosen = dict.fromkeys(fix for part in parts if (fix := _adapted(part, context)) is not None)
     new = [fix for fix in chosen if fix.command is None or _words(fix.command) not in {_words(line) for line in context.tried}]
     return repairs_first(described(fix, context.installed) for fix in new or chosen)
 
@@ -95,7 +103,20 @@ def _adapted(fix: Fix, context: Context) -> Fix | None:
             return fix.after("As the cluster's administrator:")
     if context.notebook:
         return _translated(fix, _IN_CELLS)
-    return _translated(fix, _ON_WINDOWS) if context.windows else fix
+    if context.windows and context.powershell and fix.command is not None and " && " in fix.command:
+        steps = [_translated(replace(fix, command=step), _IN_POWERSHELL) for step in fix.command.split(" && ")]
+        whole = "; ".join(step.command or "" for step in steps if step is not None)  # Windows PowerShell 5.1 has no &&
+        return None if None in steps else replace(fix, command=whole)
+    return _translated(fix, _IN_POWERSHELL if context.powershell else _ON_WINDOWS) if context.windows else fix
+
+
+def _cells(fix: Fix) -> list[Fix]:
+    """Return the fixes for a notebook: a variable that a command sets at its end is set in another cell."""
+    match = re.fullmatch(r"(.+) && export (\w+)=([\w.-]+)", fix.command or "")
+    if match is None:
+        return [fix]
+    text = f"Then set {match[2]}={match[3]} before the framework is imported"
+    return [replace(fix, command=match[1]), Fix(text=text, command=f"export {match[2]}={match[3]}")]
 
 
 def _translated(fix: Fix, forms: Iterable[tuple[str, str | None]]) -> Fix | None:

@@ -7,6 +7,7 @@ from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.system.shells import statement, word
 
 _NEW_ENVIRONMENT = "~/tensorflow-env"
+INDEX = "--index-url"
 
 
 def pip(interpreter: Interpreter, *packages: str) -> str:
@@ -21,6 +22,32 @@ def pip(interpreter: Interpreter, *packages: str) -> str:
     if interpreter.pip_version is None:
         return f"{python} -m ensurepip --upgrade && {python} {install}"
     return f"{python} {install}"
+
+
+def uv_pip(*packages: str) -> str:
+    """Return the command of uv that installs into an environment; arguments as for pip."""
+    options, index, requirements = _parts(packages)
+    return " ".join(["uv pip install", *options, *([INDEX, index] if index else []), *requirements])
+
+
+def uv_add(*packages: str) -> str:
+    """Return the command of uv that adds to a project what it requires; arguments as for pip."""
+    options, index, requirements = _parts(packages)
+    return " ".join(["uv add", *options, *(["--index", index] if index else []), *requirements])
+
+
+def poetry_add(*packages: str) -> str:
+    """Return Poetry's command that adds to a project what it requires; arguments as for pip."""
+    _, index, requirements = _parts(packages)
+    add = " ".join(["poetry add", *(["--source wheels"] if index else []), *requirements])
+    return f"poetry source add --priority=explicit wheels {index} && {add}" if index else add
+
+
+def _parts(packages: tuple[str, ...]) -> tuple[list[str], str | None, list[str]]:
+    """Return uv's names of pip's options, the index if there is one, and the requirements as words."""
+    index = packages[packages.index(INDEX) + 1] if INDEX in packages else None
+    options = [one.replace("--force-reinstall", "--reinstall") for one in packages if one.startswith("-") and one != INDEX]
+    return options, index, [word(one) for one in packages if not one.startswith("-") and one != index]
 
 
 def search_first(folders: Iterable[str], reason: str = "") -> Assignment:

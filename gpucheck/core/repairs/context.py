@@ -40,6 +40,9 @@ class Context(Fact, frozen=True, kw_only=True):
     amd: bool = False  # whether the machine has an AMD GPU and no NVIDIA GPU
     notebook: str | None = None  # "colab", "kaggle"
     manager: str | None = None  # the tool that installed the packages: "pip", "conda", "uv", "poetry"
+    uv_project: bool = False  # whether uv installs what a project requires: `uv run` removes other packages
+    powershell: bool = False  # whether commands are typed in PowerShell
+    jax_plugin: str | None = None  # the extra of JAX's plugin for CUDA: "cuda13"; a live machine's packages show it
     scheduler: str | None = None  # "slurm"; "": known to be none
     task_sees_gpus: str | None = None  # which GPUs of its node the scheduler shows each task: "one", "all"
     tried: tuple[str, ...] = ()  # commands that were run earlier, as typed
@@ -74,6 +77,11 @@ class Context(Fact, frozen=True, kw_only=True):
             return {}
         several = (*known.flavours, known.keras, known.tf_keras, *known.nvidia, known.libtpu, *known.others)
         return {one.name: one.version for one in several if one is not None}
+
+    @property
+    def jax_extra(self) -> str:
+        """The extra of JAX for its installed plugin: "cuda13"; "cuda12" if it is unknown. Two plugins exclude each other."""
+        return "cuda13" if self.jax_plugin == "cuda13" or "jax-cuda13-plugin" in self.installed else "cuda12"
 
     @property
     def in_wsl(self) -> bool:
@@ -121,14 +129,12 @@ class Context(Fact, frozen=True, kw_only=True):
         Args:
             packages: requirements, and options of pip.
         """
-        requirements = [package for package in packages if not package.startswith("-")]
         if self.interpreter is not None:
             return commands.pip(self.interpreter, *packages)
         if self.manager == "poetry":
-            return " ".join(["poetry add", *map(word, requirements)])
+            return commands.poetry_add(*packages)
         if self.manager == "uv":
-            options = [one.replace("--force-reinstall", "--reinstall") for one in packages if one not in requirements]
-            return " ".join(["uv pip install", *options, *map(word, requirements)])
+            return commands.uv_add(*packages) if self.uv_project else commands.uv_pip(*packages)
         return ("%pip install " if self.notebook else "python -m pip install ") + " ".join(map(word, packages))
 
     def new_environment(self, *packages: str, python: str = "") -> str:
@@ -154,7 +160,8 @@ class Context(Fact, frozen=True, kw_only=True):
     def uninstall(self, *names: str) -> str:
         """Return the command that removes these packages."""
         if self.interpreter is None and self.manager in ("uv", "poetry"):
-            return f"{'uv pip uninstall' if self.manager == 'uv' else 'poetry remove'} {' '.join(names)}"
+            uv = "uv remove" if self.uv_project else "uv pip uninstall"
+            return f"{uv if self.manager == 'uv' else 'poetry remove'} {' '.join(names)}"
         tool = "%pip" if self.notebook and self.interpreter is None else f"{self.python} -m pip"
         return f"{tool} uninstall -y {' '.join(names)}"
 
@@ -215,7 +222,7 @@ class Context(Fact, frozen=True, kw_only=True):
         if own is not None and choice.python != own:
             text = f"Install {name} with its CUDA libraries in a new environment: no build for this Python works on this machine"
             return Fix(text=text, command=" && ".join(setup_commands.make(choice, machine)))
-        index = ["--index-url", choice.index] if choice.index else []
+        index = [commands.INDEX, choice.index] if choice.index else []
         exports = [
             statement(replace(assignment, value=assignment.value.replace("{environment}", self._prefix)))
             for assignment in choice.assignments

@@ -95,6 +95,14 @@ def _explained(message: Xid, wanted: Action) -> str:
     return f"{meaning}. What to do now: {message.advice}" + (f". {drain}" if message.drain is drains else "")
 
 
+def jax_for_cuda_12(context: Context) -> Fix:
+    """Install JAX's plugin for CUDA 12, in place of the one for CUDA 13."""
+    command = context.pip("--upgrade", "jax[cuda12]")
+    if context.jax_extra != "cuda12":
+        command = f"{context.uninstall('jax-cuda13-plugin', 'jax-cuda13-pjrt')} && {command}"
+    return Fix(text="Or install JAX for CUDA 12, if the driver's branch is 525 or newer", command=command)
+
+
 def at_start(context: Context, what: str, *, docker: str, pod: str) -> Fixes:
     """Yield the fixes that restart a container or a pod with another option; none in a batch job or a cloud service's notebook.
 

@@ -101,16 +101,16 @@ def check(choice: Choice, machine: Machine, folder: str | None = None, package: 
         folder: the environment's folder.
         package: the folder of gpucheck's own package, which an image gets from this machine; None: in the current folder.
     """
+    more = [] if choice.backend == "tensorflow" else [f"--backend {choice.backend}"]
     if choice.source == "image":
         own = f"{word(package)}" if package else '"$PWD"/gpucheck'
-        required = " ".join(name.replace("_", "-") for name in REQUIRED)
-        inside = f"pip install -q {required} && PYTHONPATH=/opt/own python3 -m gpucheck"
+        required = " ".join([*(["keras"] if more else []), *(name.replace("_", "-") for name in REQUIRED)])
+        inside = " ".join([f"pip install -q {required} && PYTHONPATH=/opt/own python3 -m gpucheck", *more])
         return f"docker run {choice.run_options} --rm -v {own}:/opt/own/gpucheck:ro {choice.image} bash -c '{inside}'"
     if choice.source == "conda":
         return "gpucheck --python python"
     folder = folder or default_folder(machine)
     target = quoted(environment_python(folder, machine.system), machine.system)
-    more = [] if choice.backend == "tensorflow" else [f"--backend {choice.backend}"]
     if trains_on_cpu(choice):
         more.append("--allow-cpu")
     searched = (entry for entry in choice.assignments if entry.operation is Operation.PREPEND)

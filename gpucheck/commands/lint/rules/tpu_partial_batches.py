@@ -110,7 +110,8 @@ def _partial(script: Script, dataset: Value | None) -> Findings:
     pipelines = chains(dataset)
     if pipelines and all(map(_unsure, pipelines)) and pipelines[0].batch is not None:
         batch = pipelines[0].batch.node
-        edit = insert_argument(script, batch, "drop_remainder=True")
+        given = pipelines[0].batch.argument("drop_remainder", 1) is not None
+        edit = None if given else insert_argument(script, batch, "drop_remainder=True")
         yield at(batch, f"The last batch may be smaller than the others, {SAME_SHAPE}", "Add drop_remainder=True.", edit)
 
 

@@ -7,7 +7,7 @@ from gpucheck.core.logs.causes.events import Events, first_value, values
 from gpucheck.core.logs.events import Event, of_host
 from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Severity
-from gpucheck.core.model.wording import byte_count, gib, library_not_started, short
+from gpucheck.core.model.wording import LOADING_FAILED, byte_count, gib, library_not_started, short
 
 # Illegal addresses and instructions, failed assertions: faults of the program, rarely of the board.
 KERNEL_FAULTS = "700|710|714|715|716|717|718|719"
@@ -16,7 +16,7 @@ _ENOUGH = 2 << 30  # bytes, for any library to start
 _LARGE_MB = 1024  # processes with less are desktop programs
 _INTEGRATED = re.compile(r"\b(?:Tegra|Xavier|Orin|Thor)\b")  # their memory is the host's, which files and a desktop also use
 _OOM = re.compile(r"OOM when allocating .*?(?= on /job:| by allocator|$)")
-_REJECTED = re.compile("_(?:BAD_PARAM|INVALID_VALUE)$")  # a call of a library that has started
+_REJECTED = re.compile("_(?:BAD_PARAM|INVALID_VALUE|NOT_SUPPORTED)$")  # a call of a library that has started
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
 # The status of a shell or container whose program was killed by SIGKILL, and mpirun's message, whoever sent the signal
 _STATUS = re.compile(r"\b137\b|exited on signal 9")
@@ -148,6 +148,8 @@ def _library_did_not_start(events: Events, library: str, kind: str) -> Cause | N
     if broken and broken[0].line <= at_all[0].line and not any("create" in event.text for event in at_all):
         return None  # a kernel failed first, after which all calls fail
     text = " ".join([failed[0].text, *values(failed, "status")])
+    if LOADING_FAILED in text:
+        return Cause(library_not_started(library, text), failed[:1], named={"spare": "yes"})
     memory = events.of("library-memory")
     if memory and all(int(event.fields["free"]) > min(_ENOUGH, int(event.fields["total"]) // 2) for event in memory):
         return Cause(library_not_started(library, text, spare=True), [*failed[:1], memory[0]], named={"spare": "yes"})

@@ -43,6 +43,7 @@ _HEAD = re.compile(
             r"|py|go):\d+\][ ]*",
             r"[IWEF][ ][^\s\]]+:\d+\][ ]*",  # TensorFlow 1 and 2
             rf"{_LEVEL}:[A-Za-z_][\w.]*:[ ]*",  # Python's logging
+            rf"{_LEVEL}:\d{{4}}-\d\d-\d\d[ ]\d\d:\d\d:\d\d,\d+:[\w.]+:\d+:[ ]*",  # JAX's
             rf"\[{_LEVEL}\][ ]*",
             rf"{_LEVEL}[ ]+-[ ]+",
             rf"{_LEVEL}[ ]+(?=\d{{4}}-\d\d-\d\dT)",  # Google Cloud

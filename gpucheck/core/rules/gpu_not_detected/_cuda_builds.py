@@ -75,12 +75,14 @@ def jax_build(context: Context) -> Fix:
         return Fix(text="JAX has no GPU support on native Windows: install it in WSL2 (wsl --install), as jax[cuda12]")
     return Fix(
         text="Install matching releases of JAX, its CUDA plugin and the CUDA libraries",
-        command=context.pip("--upgrade", "jax[cuda12]"),
+        command=context.pip("--upgrade", f"jax[{context.jax_extra}]"),
     )
 
 
 def torch_build(context: Context, cuda: str = "") -> Fix:
     """Install PyTorch with its libraries; for Windows, PyPI has only the CPU build."""
+    if cuda and (context.gpus is not None or context.driver is not None):
+        return context.with_cuda("torch", configured=True)
     index = f"cu{cuda}" if cuda else "cu126" if context.windows else ""
     options = ["--index-url", f"https://download.pytorch.org/whl/{index}"] if index else []
     return Fix(

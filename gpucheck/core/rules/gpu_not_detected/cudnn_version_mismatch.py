@@ -162,7 +162,10 @@ def repairs(
         return
     if context.excludes(framework="tensorflow"):
         if context.framework == "jax" and compiled and needed.startswith("9"):
-            yield replace(jax_build(context), command=context.pip("--upgrade", "jax[cuda12]", f"{name}{fits}"))
+            yield replace(
+                jax_build(context),
+                command=context.pip("--upgrade", f"jax[{context.jax_extra}]", f"nvidia-cudnn-cu{context.jax_extra[-2:]}{fits}"),
+            )
         repaired = [*cuda_build(context), *context.only(WITHOUT_LIBRARY_PATH, system="linux|wsl")]
         # PyTorch includes its own cuDNN, but the loader found another
         yield from reversed(repaired) if context.framework == "torch" else repaired

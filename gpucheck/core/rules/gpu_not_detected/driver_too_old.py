@@ -42,7 +42,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.repairs.context import Context
-from gpucheck.core.repairs.fixes import for_another_machine
+from gpucheck.core.repairs.fixes import for_another_machine, jax_for_cuda_12
 from gpucheck.core.repairs.machine import install_driver
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -148,6 +148,5 @@ def _for_this_driver(context: Context, version: str) -> Fix | None:
             return None
         context = replace(context, driver=Driver(status="ok", version=f"{branch}.0"))
     if context.framework == "jax":
-        command = context.pip("--upgrade", "jax[cuda12]")
-        return Fix(text="Or install JAX for CUDA 12, if the driver's branch is 525 or newer", command=command)
+        return jax_for_cuda_12(context)
     return context.with_cuda(context.framework or "tensorflow", configured=True).after("Or")

@@ -39,6 +39,7 @@ from gpucheck.core.compat.gpus import FIRST_BLACKWELL
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.model.wording import version_text
 from gpucheck.core.repairs.context import Context
+from gpucheck.core.rules.gpu_not_detected._cuda_builds import torch_build
 
 
 @rule(
@@ -98,13 +99,13 @@ def repairs(context: Context, *, capability: str = "", framework: str = "", vers
     context = replace(context, framework=used)
     for fix in _tensorflow(context, version or (context.framework_version or "" if used == "tensorflow" else "")):
         yield from context.only(fix, framework="tensorflow")
-    torch = Fix(
-        text="Install a build for CUDA 12.8, which has code for this GPU (also of torchvision and torchaudio)",
-        command=context.pip("--upgrade", "torch", "--index-url", "https://download.pytorch.org/whl/cu128"),
+    torch = replace(
+        torch_build(context, "128"), text="Install a build with code for this GPU (also of torchvision and torchaudio)"
     )
     yield from context.only(torch, framework="torch")
     jax = Fix(
-        text="Install the newest release, whose CUDA libraries support this GPU", command=context.pip("--upgrade", "jax[cuda12]")
+        text="Install the newest release, whose CUDA libraries support this GPU",
+        command=context.pip("--upgrade", f"jax[{context.jax_extra}]"),
     )
     yield from context.only(jax, framework="jax")
     if used is None:

@@ -92,14 +92,16 @@ def _first_gpu(outcomes: TrainingOutcomes) -> tuple[str, ...]:
     return next(alone, ())
 
 
-def repairs(context: Context, *, suggested: str = "", processors: int = 8) -> Fixes:
+def repairs(context: Context, *, suggested: str = "", asked: str = "8", processors: int | None = None) -> Fixes:
     """Use fewer workers, or more processors.
 
     Args:
         context: what is known about the machine.
         suggested: the number of workers that a log suggests: "2".
-        processors: the number to request.
+        asked: the number of workers that the program starts: "4".
+        processors: the number to request; None: one for each of these workers.
     """
+    processors = processors or int(asked)
     if suggested:
         yield Fix(text=f"Start no more workers than the job has processors: DataLoader(num_workers={suggested})")
     yield from give_more(

@@ -2,7 +2,7 @@
 
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Finding, Fix, Fixes, Skip
-from gpucheck.core.model.wording import library_not_started
+from gpucheck.core.model.wording import LOADING_FAILED, library_not_started
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import HOLDERS, disable_preallocation
 
@@ -22,7 +22,8 @@ def library_start_failure(
     cause, run = log_causes.cause(code), log_causes.outcomes.failed_run(pattern)
     if cause is None and log_causes.kernel_failed:
         return None  # after a failed kernel every call to the GPU fails, so the library may have started
-    fix = tuple(leave_memory(context, library, cause.named.get("spare", "") if cause is not None else ""))
+    spare = cause.named.get("spare", "") if cause is not None else LOADING_FAILED if run and LOADING_FAILED in run.text else ""
+    fix = tuple(leave_memory(context, library, spare))
     if run is None:
         return log_causes.finding(cause, fix) if cause is not None else log_causes.outcomes.skip
     summary = library_not_started(library, f"{run.text} {cause.summary if cause is not None else ''}")

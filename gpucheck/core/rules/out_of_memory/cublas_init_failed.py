@@ -27,7 +27,7 @@ from gpucheck.core.model import Finding, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.out_of_memory._library_start import leave_memory, library_start_failure
 
-FAILED = r"CUBLAS_STATUS_\w+|cublas handle|without BLAS support|[Bb]las (xGEMM|GEMM) launch failed"
+FAILED = r"CUBLAS_STATUS_(?!NOT_SUPPORTED|INVALID_VALUE)\w+|cublas handle|without BLAS support|[Bb]las (xGEMM|GEMM) launch failed"
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))

@@ -27,7 +27,7 @@ from gpucheck.core.model import Finding, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.out_of_memory._library_start import leave_memory, library_start_failure
 
-FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is not found)|cuDNN failed to initialize|No DNN in stream executor"
+FAILED = r"CUDNN_STATUS_(?!NOT_SUPPORTED|BAD_PARAM|INVALID_VALUE)\w+|cudnn handle|DNN library (initialization failed|is not found)|cuDNN failed to initialize|No DNN in stream executor"
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))

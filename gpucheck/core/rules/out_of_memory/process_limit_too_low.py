@@ -63,6 +63,7 @@ _RAISE = {  # limit -> the shell command that raises it, and the option of docke
     "file size": ("ulimit -f unlimited", "fsize=-1"),
     "threads": ("ulimit -u $(ulimit -H -u)", "nproc=65535"),
     "open files": ("ulimit -n $(ulimit -H -n)", "nofile=65535"),
+    "mapped files": ("sudo sysctl -w vm.max_map_count=262144", ""),
     "data": ("ulimit -d unlimited", "data=-1"),
     "locked memory": ("ulimit -l unlimited", "memlock=-1"),
 }
@@ -269,7 +270,7 @@ def repairs(context: Context, *, limit: str = "", group: bool | None = None, fil
     yield from (*start, *shell) if first_outside else (*shell, *start)
     if shell and not context.notebook:
         yield Fix(text="If the shell refuses, ask an administrator to raise it in /etc/security/limits.conf or the batch system")
-    if limit in ("threads", "open files"):
+    if limit in ("threads", "open files", "mapped files"):
         yield Fix(text=f"Use fewer {limit}: fewer workers and fewer parallel data readers")
     if file:
         yield Fix.look("Check the limit again", f"cat {word(file)}")
