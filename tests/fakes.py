@@ -210,7 +210,7 @@ class FakeHost:
     def libc(self) -> str | None:
         return self._libc
 
-    def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
+    def run(self, argv: list[str], timeout: float = 10.0, kept_bytes: int = 0) -> Completed:
         self.ran.append(argv)
         answer = self._programs.get(" ".join(argv), self._programs.get(posixpath.basename(argv[0])))
         if answer is None:

@@ -156,6 +156,8 @@ def test_limit_of_this_process_is_not_a_fault_of_the_node(request_, severity, ve
     decision = decide(request_, Facts([]), (finding,), ())
     assert (decision.verdict, decision.unknown_because) == (verdict, ("It is low.",) * (verdict is Verdict.UNKNOWN))
     assert code in {rule.code for rule in load_rules()}
+    strict = decide(msgspec.structs.replace(request_, strict=True), Facts([]), (finding,), ())
+    assert strict.exit_code == (0 if verdict is Verdict.WARN else decision.exit_code)
 
 
 @pytest.mark.parametrize(("count", "rules"), [(1, "rule a"), (3, "rule a and 2 more")])

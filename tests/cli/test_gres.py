@@ -19,7 +19,16 @@ def test_registered_gpus_are_counted():
 
 
 @pytest.mark.parametrize(
-    "registered", [{}, {"vendor.com/nic": ["eth0"]}, {"nvidia.com/gpu": []}, {"nvidia.com/gpu": None}, [], None]
+    "registered",
+    [
+        {"nvidia.com/gpu": [], "nvidia.com/mig-1g.10gb": ["MIG-1"]},
+        {},
+        {"vendor.com/nic": ["eth0"]},
+        {"nvidia.com/gpu": []},
+        {"nvidia.com/gpu": None},
+        [],
+        None,
+    ],
 )
 def test_no_registered_gpu_does_not_mean_that_none_is_expected(registered):
     assert of_kubernetes(lambda _: checkpoint(registered)).count is None

@@ -10,6 +10,8 @@ import time
 import pytest
 from leftovers import VARIABLE, leftovers_after
 
+from gpucheck.commands.fleet import engines
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 PROGRAMS = {
     "sinfo": "for n in 1 2 3; do echo \"${4%%|*}|n$n|127.0.0.1|idle|none\"; done",
@@ -102,3 +104,8 @@ def test_slow_silent_and_drained_nodes_are_named_without_delaying_others(tmp_pat
     }
     assert time.monotonic() - began < 40
     assert leftovers_after(str(tmp_path), 5.0) == []
+
+
+def test_lines_of_a_task_prolog_before_the_report_are_dropped(tmp_path):
+    assert engines.keep(str(tmp_path), "n1", 'print a hint\n{"verdict":\n "pass"}\n') is None
+    assert (tmp_path / "n1.json").read_text() == '{"verdict":\n "pass"}\n'

@@ -54,6 +54,21 @@ def test_programs_exit_time_out_or_fail_to_start(host):
     assert time.monotonic() - began < 3
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_ended_programs_leave_no_open_files_and_are_not_signaled_again(host):
+    host.run(["true"])
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        host.run(["true"])
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert host.started.processes == []
+
+
+def test_output_is_kept_up_to_a_limit(host):
+    argv = [sys.executable, "-c", "print('x' * (2 << 20))"]
+    assert len(host.run(argv).stdout) < 2 << 20 < len(host.run(argv, kept_bytes=4 << 20).stdout)
+
+
 def test_own_interpreter_is_examined_without_a_child(host):
     assert host.interpreter().executable == sys.executable
     assert len(set(host.interpreter().path)) == len(host.interpreter().path)

@@ -15,7 +15,7 @@ from gpucheck.core.probes import kernel_log
 STAT = {"/proc/stat": "cpu 1 2 3\nbtime 1772352000\n"}  # 2026-03-01 08:00 UTC
 LOST = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
 XID = "NVRM: Xid (PCI:0000:00:06): 74, pid=1"
-JOURNAL = "journalctl -k -b --no-pager -q -o short-iso"
+JOURNAL = "journalctl -k -b -n 50000 --no-pager -q -o short-iso"
 PROGRAMS = {"dmesg": "dmesg", "journal": JOURNAL}
 START = {"dmesg": "[    0.000000] Linux version 6.8.0\n", "journal": "2026-03-01T08:00:00+0000 n1 kernel: Linux version 6.8.0\n"}
 NO_DMESG = Completed("exited", 1, "", "dmesg: read kernel buffer failed: Operation not permitted\n")

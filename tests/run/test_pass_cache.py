@@ -29,6 +29,10 @@ def test_key_depends_on_these_variables(interpreter, name):
     assert pass_cache.key(REQUEST, {name: ""}, interpreter) != pass_cache.key(REQUEST, {}, interpreter)
 
 
+def test_key_is_the_same_in_each_job(interpreter):
+    assert pass_cache.key(REQUEST, {"SLURM_JOB_ID": "1"}, interpreter) == pass_cache.key(REQUEST, {}, interpreter)
+
+
 def test_key_ignores_other_variables(interpreter):
     assert pass_cache.key(REQUEST, {"SHLVL": "1", "OLDPWD": "/"}, interpreter) == pass_cache.key(REQUEST, {}, interpreter)
 

@@ -9,6 +9,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 import threading
 import time
@@ -175,7 +176,9 @@ class Ray:
 
 
 def keep(folder: str, name: str, text: str) -> str | None:
-    """Write a node's report into the folder; return the reason if it can't be written."""
+    """Write a node's report into the folder, without the lines of a TaskProlog before it; return why it can't be written."""
+    start = re.search(r"^\{", text, re.MULTILINE)
+    text = text[start.start() :] if start else text
     try:
         replace(f"{folder}/{name}.json", text.encode("utf-8", "backslashreplace"))
     except (OSError, ValueError) as error:

@@ -89,8 +89,9 @@ def of_kubernetes(read: Read) -> PromisedGpus:
         names = {str(device).partition("::")[0] for device in devices}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return PromisedGpus(count=None, source=f"{KUBELET_CHECKPOINT} is not a checkpoint of a kubelet")
-    if not names and not others:  # the plugin has not started yet, or has failed
-        return PromisedGpus(count=None, source="no GPU is registered with the kubelet")
+    if not names:  # the plugin has not started yet, or has failed; or its devices are not whole GPUs
+        why = "only parts of GPUs are" if others else "no GPU is"
+        return PromisedGpus(count=None, source=f"{why} registered with the kubelet")
     return PromisedGpus(count=len(names), source=f"{KUBERNETES_RESOURCE} of the device plugin")
 
 

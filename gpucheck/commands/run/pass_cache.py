@@ -28,6 +28,7 @@ _SIZE_MAX_BYTES = 64 << 10
 _OLD_SECONDS = 30 * 86400.0  # unused files are removed after this time
 _OTHER_VARIABLES = ("PATH", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA", "USERPROFILE")
 _KERNEL_FILES = ("/proc/sys/kernel/random/boot_id", "/proc/driver/nvidia/version", "/sys/module/nvidia/version")
+_OF_ONE_JOB = ("SLURM_JOB_ID",)  # a value that changes nothing else
 _MODULES = ("tensorflow", "keras", "nvidia")
 
 Changes = list[tuple[str, str | None]]  # variables to set, or (None) to unset
@@ -105,7 +106,7 @@ def _parts(request: Request, env: Mapping[str, str], interpreter: Mapping[str, A
         yield from (_stamp(f"{folder}/{name}") for name in _MODULES)
         yield " ".join(_names(folder, "", (".py",)))  # a new file may shadow a package
     for name in sorted(env):
-        if name in KNOWN or name in _OTHER_VARIABLES or name.startswith(PREFIXES):
+        if (name in KNOWN and name not in _OF_ONE_JOB) or name in _OTHER_VARIABLES or name.startswith(PREFIXES):
             yield f"{name}={env[name]}"
 
 

@@ -23,7 +23,7 @@ from gpucheck.core.model import (
     Verdict,
 )
 from gpucheck.core.model.fact import Facts
-from gpucheck.core.model.findings import FOLDER, LIMIT
+from gpucheck.core.model.findings import FOLDER, LIMIT, OF_PROCESS
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.container import Container
@@ -101,7 +101,8 @@ def decide(
         return Decision(Verdict.UNKNOWN, ExitCode.UNKNOWN, gaps)
     if counting:
         allowed = request.expectations.allowed_warnings if request.expectations is not None else ()
-        strict = request.strict and any(finding.code not in allowed for finding in counting)
+        own = OF_PROCESS if request.level is Level.NODE else ()  # the limits of a health check's process are not the node's
+        strict = request.strict and any(finding.code not in (*allowed, *own) for finding in counting)
         return Decision(Verdict.WARN, ExitCode.FAULT if strict else ExitCode.HEALTHY, ())
     return Decision(Verdict.PASS, ExitCode.HEALTHY, ())
 

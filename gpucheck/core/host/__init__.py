@@ -159,8 +159,11 @@ class Host(Protocol):
     def libc(self) -> str | None:
         """Return the C library of gpucheck's own interpreter if it is glibc: "glibc 2.39"; else None."""
 
-    def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
-        """Run a program without shell and standard input; its process group is killed at the timeout."""
+    def run(self, argv: list[str], timeout: float = 10.0, kept_bytes: int = LOG_LIMIT_BYTES) -> Completed:
+        """Run a program without shell and standard input; its process group is killed at the timeout.
+
+        Of more than ``kept_bytes`` of output, the start and the end are kept.
+        """
 
     def free_port(self) -> int:
         """Return a TCP port on the loopback address that is not in use."""

@@ -138,6 +138,14 @@ class Children:
             process.close()
         raise OSError("the run has ended")
 
+    def forget(self, process: Process) -> None:
+        """Close a killed process, and forget it: its number may soon belong to another process."""
+        if process.returncode is not None and not process.abandoned:
+            process.reap()
+            process.close()
+            with self._lock:
+                self.processes = [other for other in self.processes if other is not process]
+
     def close(self) -> None:
         """End all running processes, and start no more."""
         with self._lock:

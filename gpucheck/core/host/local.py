@@ -184,14 +184,14 @@ class LocalHost:
         except (AttributeError, OSError, ValueError):  # Windows; macOS and musl do not know the name
             return None
 
-    def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
-        """Run a program; its process group is killed at the timeout."""
+    def run(self, argv: list[str], timeout: float = 10.0, kept_bytes: int = LOG_LIMIT_BYTES) -> Completed:
+        """Run a program; its process group is killed at the timeout. Longer output loses its middle."""
         started = time.monotonic()
         refused = why_not_as_root(self.which(argv[0]) or argv[0])
         if refused is not None:
             return Completed(f"not started: {refused}")
         try:
-            process = self.started.start(argv, dict(self.env))
+            process = self.started.start(argv, dict(self.env), log_bytes=kept_bytes)
         except FileNotFoundError:
             return Completed("not found")
         except OSError as error:
@@ -199,7 +199,9 @@ class LocalHost:
         process.late = not process.wait(started + min(timeout, self.remaining()))
         process.kill()
         how = "exited" if not process.late and (process.returncode or 0) >= 0 else process.how()
-        return Completed(how, process.returncode, process.out.text(LOG_LIMIT_BYTES), process.err.text(LOG_LIMIT_BYTES))
+        done = Completed(how, process.returncode, process.out.text(kept_bytes), process.err.text(LOG_LIMIT_BYTES))
+        self.started.forget(process)
+        return done
 
     def free_port(self) -> int:
         """Return a TCP port on the loopback address that is not in use."""

@@ -57,6 +57,7 @@ class Process:
         self.started = time.monotonic()
         self.abandoned = False
         self.late = False
+        self._group_ended = False
         empty = _empty() if report_bytes is None else None
         try:
             self._popen = subprocess.Popen(
@@ -139,7 +140,13 @@ class Process:
         return threads
 
     def signal(self) -> None:
-        """Kill its process group, also after its own end: processes that it started may still run."""
+        """Kill its process group, once also after its own end: processes that it started may still run.
+
+        Not a second time, because the group's number may then belong to another process.
+        """
+        if self._group_ended:
+            return
+        self._group_ended = self.returncode is not None
         with contextlib.suppress(OSError):
             if sys.platform == "win32":
                 self._popen.kill()

@@ -1,7 +1,5 @@
 """The /dev/nvidia* nodes: which exist, and which this process can open (tested in a child)."""
 
-import re
-
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages.machine import DeviceNodesTask, NodeOpened
@@ -33,7 +31,7 @@ class DeviceNodes(Fact, frozen=True, kw_only=True):
 
     control: DeviceNode
     uvm: DeviceNode
-    gpus: tuple[DeviceNode, ...] = ()  # those present, and those expected from /proc/driver/nvidia/gpus but absent
+    gpus: tuple[DeviceNode, ...] = ()  # those present, and missing ones of GPUs in /proc/driver/nvidia/gpus
     ending: str | None = None  # how the opening child ended, if it did not finish: "timed out", "killed by SIGSEGV"
     hung_on: str | None = None  # the node it was opening at that time
 
@@ -66,10 +64,10 @@ def read(host: Host) -> DeviceNodes:
 
 
 def _gpu_paths(host: Host) -> list[str]:
-    present = (re.fullmatch(r"nvidia(\d+)", name) for name in host.names("/dev"))
-    numbers = {int(match[1]) for match in present if match}
-    numbers.update(minors(host, host.names("/proc/driver/nvidia/gpus")))
-    return [f"/dev/nvidia{number}" for number in sorted(numbers)]
+    """Return the paths of the device files, and of as many missing ones as the driver lists more GPUs, lowest numbers first."""
+    present, listed = minors(host), len(host.names("/proc/driver/nvidia/gpus"))
+    absent = [number for number in range(listed) if number not in present][: max(0, listed - len(present))]
+    return [f"/dev/nvidia{number}" for number in sorted([*present, *absent])]
 
 
 def _look(host: Host, path: str) -> DeviceNode:

@@ -23,6 +23,8 @@ START_ONLY = "/var/log/dmesg"  # a copy that some distributions make once, at th
 START_BYTES = 4 << 20
 START_SECONDS = 1.0  # after the boot; the first message is later only if earlier ones are lost
 LIMIT_SECONDS = 3.0
+LOG_BYTES = 32 << 20  # the kernel allows a ring buffer of this size
+JOURNAL = ["journalctl", "-k", "-b", "-n", "50000", "--no-pager", "-q", "-o", "short-iso"]  # the newest lines
 KEPT = 50
 KEPT_PER_KIND = 3  # kept with the same code from the same GPU
 LINE = 300  # characters of a line that are kept
@@ -38,6 +40,7 @@ _ERROR = r"(?i)fail|error|fatal|fallen off|not supported|mismatch|timeout|timed 
 _ISO = r"(?P<day>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?P<zone>[+-]\d\d:?\d\d)"
 _UPTIME = r"\[ *(?P<uptime>\d{1,9}\.\d{1,9})\](?: ?\[ *[CT]\d+\])?"  # and, with CONFIG_PRINTK_CALLER, the thread or processor
 _DATE = r"\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"  # dmesg -T
+_WHEN = rf"{_ISO}|{_UPTIME}|{_DATE}"
 _FACILITY = r"<[0-7]>|kern *:\w+ *: "  # dmesg -r, dmesg -x; those of programs differ in number and name
 _BEGINNING = rf"(?:{_ISO} \S+ kernel: |(?:{_FACILITY})?(?:{_UPTIME}|{_DATE}) (?:kernel: )?)(?={_MARK})"
 
@@ -117,7 +120,7 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
     If a program hangs or fails, the complete lines that it wrote before are used, too.
     """
     ring = None
-    done = host.run(["dmesg"], timeout=LIMIT_SECONDS)
+    done = host.run(["dmesg"], timeout=LIMIT_SECONDS, kept_bytes=LOG_BYTES)
     if done.ending == "exited" and done.returncode == 0 and done.stdout:
         first = re.match(_UPTIME, done.stdout)
         if first is not None and float(first["uptime"]) < START_SECONDS:
@@ -126,14 +129,24 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
     else:
         problems.append(_refusal(host, done))
         ring = _Source("dmesg", done.stdout.split("\n")[:-1], problems[-1], complete=False) if done.stdout else None
-    argv = ["journalctl", "-k", "-b", "--no-pager", "-q", "-o", "short-iso"]
-    done = host.run(argv, timeout=LIMIT_SECONDS)
+    done = host.run(JOURNAL, timeout=LIMIT_SECONDS, kept_bytes=LOG_BYTES)
     lines = done.stdout.split("\n") if " kernel: " in done.stdout else []
     if done.ending == "exited" and lines:
-        return _Source("journalctl -k -b", lines)
+        newer = _newer(ring.lines, lines, _boot(host)) if ring is not None else []
+        return _Source("journalctl -k -b", [*lines, *newer])
     words = done.ending if done.ending != "exited" else "does not show this user any kernel messages"
     problems.append(f"journalctl: {words}")
     return ring or (_Source("journalctl -k -b", lines[:-1], problems[-1], complete=False) if lines else None)
+
+
+def _newer(ring: list[str], journal: list[str], boot: float | None) -> list[str]:
+    """Return the lines of the ring buffer after the journal's last one: journald may have stopped recording."""
+    last = next((_time(begun, boot) for line in reversed(journal) if (begun := re.match(_WHEN, line)) is not None), None)
+    for place, line in enumerate(ring):
+        begun = re.match(_WHEN, line)
+        if begun is not None and last is not None and (time := _time(begun, boot)) is not None and time > last:
+            return ring[place:]
+    return []
 
 
 def _refusal(host: Host, done: Completed) -> str:

@@ -37,7 +37,7 @@ class KernelModule(Fact, frozen=True, kw_only=True):
     installed_for_running_kernel: bool | None = None  # an nvidia.ko* under /lib/modules/<release>; None: folder unreadable
     installed_for_kernels: tuple[str, ...] = ()  # other kernel releases that have one
     gpu_addresses: tuple[str, ...] = ()  # /proc/driver/nvidia/gpus/*
-    gpu_minors: tuple[int, ...] = ()  # device minors of those GPUs: /dev/nvidia<minor>
+    gpu_minors: tuple[int, ...] = ()  # device minors of those GPUs (/dev/nvidia<minor>); empty if device files are missing
 
 
 @probe(level=Level.NODE)
@@ -65,14 +65,17 @@ def read(host: Host) -> KernelModule:
         installed_for_running_kernel=release in installed if host.names(f"/lib/modules/{release}") else None,
         installed_for_kernels=tuple(sorted(installed - {release})),
         gpu_addresses=tuple(address.lower() for address in addresses),
-        gpu_minors=minors(host, addresses),
+        gpu_minors=found if len(found := minors(host)) == len(addresses) else (),
     )
 
 
-def minors(host: Host, addresses: list[str]) -> tuple[int, ...]:
-    """Return the device minors of the GPUs that the driver lists, ascending: 0 for /dev/nvidia0."""
-    texts = (host.read(f"/proc/driver/nvidia/gpus/{address}/information") or "" for address in addresses)
-    matches = (re.search(r"^Device Minor:\s*(\d+)", text, re.MULTILINE) for text in texts)
+def minors(host: Host) -> tuple[int, ...]:
+    """Return the minors of the GPUs' device files, ascending: 0 for /dev/nvidia0.
+
+    /proc/driver/nvidia/gpus/*/information is not read: it waits for the driver's lock, and where the driver hangs, a process
+    that reads it can't even be killed.
+    """
+    matches = (re.fullmatch(r"nvidia(\d+)", name) for name in host.names("/dev"))
     return tuple(sorted(int(match[1]) for match in matches if match))
 
 

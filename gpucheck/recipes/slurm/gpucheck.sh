@@ -171,7 +171,8 @@ ours() {
 problem=$(mkdir -p "$state" "$runtime" 2>&1) || logger -t gpucheck -p daemon.err -- "$problem"
 [ -n "${SLURM_CONF:-}" ] || SLURM_CONF=$(configuration)
 [ -n "$SLURM_CONF" ] || [ "$hook" != health_check ] || SLURM_CONF=$(timeout 5 scontrol show config | sed -n 's/^SLURM_CONF *= *//p')
-[ -z "$SLURM_CONF" ] || export SLURM_CONF
+# Without a configuration file on this node ("configless"), scontrol names the controller's.
+if [ -r "$SLURM_CONF" ]; then export SLURM_CONF; else unset SLURM_CONF; fi
 started=$runtime/job.${SLURM_JOB_ID:-none}
 
 case $hook in

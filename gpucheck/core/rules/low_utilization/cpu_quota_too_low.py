@@ -39,6 +39,7 @@ FED = 0.8  # of the GPU's training rate: it then waits at most a fifth of the ti
     scope=Scope.HOST,
     explains=("input-pipeline-bound", "scaling-inefficient"),
     first_check="the CPUs that the container or job may use",
+    jobs=True,
 )
 def check(resources: Resources, used: GpusInUse, context: Context) -> Finding | Skip | None:
     """Report a quota or affinity below two processors per GPU, unless the machine itself has no more.

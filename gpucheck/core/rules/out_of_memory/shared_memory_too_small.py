@@ -33,7 +33,7 @@ ENOUGH_BYTES = 512 << 20
 TINY_BYTES = 64 << 20  # Docker's default
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",), first_check="df -h /dev/shm")
+@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",), first_check="df -h /dev/shm", jobs=True)
 def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report shared memory that ran out, or is small in a container with GPUs; an error if tiny and no run used several GPUs."""
     limits, container = resources.limits, resources.container
