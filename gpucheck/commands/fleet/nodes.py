@@ -20,9 +20,11 @@ from gpucheck.commands.fleet.read import read
 from gpucheck.commands.fleet.together import configurations, with_training
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import ExitCode, Request
+from gpucheck.core.system import ulimits
 from gpucheck.core.system.read import REPORT_BYTES_MAX, regular
 
 LONGEST_SECONDS = 86_400.0
+FILES_PER_NODE = 4  # of the program that waits for a node; all nodes of a training are waited for at once
 UNKNOWN_NODE = "not a node of the engine"
 NOT_WAITED = "interrupted by Ctrl-C"
 
@@ -55,6 +57,7 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
         unreached.update({name: "not valid as a file name" for name in wanted if "/" in name or name.startswith(".")})
         names = [name for name in wanted if name not in unreached]
         limit.set_end(time.monotonic() + most_seconds(task, len(names)))
+        ulimits.raise_open_files(ulimits.WANTED + FILES_PER_NODE * len(names))
         if task.port is not None and len(names) == 1:
             unreached[names.pop()] = "training together requires two nodes, and no other node is usable"
         places, variables = _configured({name: known[name].address for name in names}, task.port)

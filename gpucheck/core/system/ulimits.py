@@ -12,19 +12,19 @@ _STACK_BYTES, _M_ARENA_MAX = 1 << 20, -8  # M_ARENA_MAX: mallopt(3)
 _original: list[tuple[int, int]] = []  # the soft and hard limit on open files, if they were raised
 
 
-def raise_open_files() -> None:
+def raise_open_files(wanted: int = WANTED) -> None:
     """Raise a low limit on open files as far as the system permits. Called when the command line starts."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if _original or soft == resource.RLIM_INFINITY or soft >= WANTED:
+        if soft == resource.RLIM_INFINITY or soft >= wanted:
             return
-        enough = hard == resource.RLIM_INFINITY or hard >= WANTED
-        for limits in [(WANTED, hard)] if enough else [(WANTED, WANTED), (hard, hard)]:  # root may raise the hard one, too
+        enough = hard == resource.RLIM_INFINITY or hard >= wanted
+        for limits in [(wanted, hard)] if enough else [(wanted, wanted), (hard, hard)]:  # root may raise the hard one, too
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-                _original.append((soft, hard))
+                _original[1:] = [] if _original else [(soft, hard)]
                 return
 
 
