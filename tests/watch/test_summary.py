@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from gpucheck.commands.watch.fit import Fit
 from gpucheck.commands.watch.limits import Pipeline, limit
 from gpucheck.commands.watch.monitor import Gpus, shown
 from gpucheck.commands.watch.summary import Summary, lines, markdown, plot, write
@@ -26,18 +25,6 @@ SLOW = Summary(
     device="CPU",
 )
 GPU = GpuUse(index=0, utilization_percent=34.4, throttled_share=0.0, peak_bytes=3 << 30, total_bytes=140 << 30)
-
-
-class Model:
-    """A model without steps."""
-
-
-def test_best_value_of_a_metric_and_its_epoch():
-    fit = Fit(Model(), "jax", print, 5.0, 60.0)
-    for epoch, value in (4, 0.3), (9, 0.2), (14, 0.4):  # validation_freq=5, and epochs are numbered from 0
-        fit.epoch_ends(epoch, {"loss": 1.0, "val_loss": 1.0, "val_binary_crossentropy": value})
-    metric = fit.summary([]).validation
-    assert (metric.name, metric.best, metric.best_epoch) == ("val_binary_crossentropy", 0.2, 10)
 
 
 class Clock:
