@@ -200,6 +200,18 @@ def test_slurm_configuration_is_trusted_only_from_root(tmp_path, user, file, by_
     assert (tmp_path / "read").read_text() == (f"{conf}\n" if used else "\n")
 
 
+@pytest.mark.parametrize("readable", [True, False])
+def test_health_check_uses_the_named_configuration_only_if_this_node_has_it(tmp_path, readable):
+    conf = tmp_path / "etc/slurm.conf"
+    conf.parent.mkdir(exist_ok=True)
+    if readable:
+        conf.touch()
+    path = script(tmp_path, "health_check.sh", body=f"printf '%s\\n' \"${{SLURM_CONF-unset}}\" >'{tmp_path}/read'; {HEALTHY}")
+    (tmp_path / "config").write_text(f"SLURM_CONF = {conf}\n")
+    run_script(path, SLURM_CONF="")
+    assert (tmp_path / "read").read_text() == (f"{conf}\n" if readable else "unset\n")
+
+
 def test_warnings_drain_only_if_enforced(tmp_path):
     strict = 'case "$*" in *--strict\\ --expect\\ /w.toml*) ' + FAULT + ";; esac"
     switch = "'--strict --expect /w.toml'"

@@ -170,9 +170,11 @@ ours() {
 # Without its folders, the script still checks and drains, but forgets what it drained, and repeats its lines in the journal.
 problem=$(mkdir -p "$state" "$runtime" 2>&1) || logger -t gpucheck -p daemon.err -- "$problem"
 [ -n "${SLURM_CONF:-}" ] || SLURM_CONF=$(configuration)
-[ -n "$SLURM_CONF" ] || [ "$hook" != health_check ] || SLURM_CONF=$(timeout 5 scontrol show config | sed -n 's/^SLURM_CONF *= *//p')
-# Without a configuration file on this node ("configless"), scontrol names the controller's.
-if [ -r "$SLURM_CONF" ]; then export SLURM_CONF; else unset SLURM_CONF; fi
+[ -n "$SLURM_CONF" ] || [ "$hook" != health_check ] || {
+  SLURM_CONF=$(timeout 5 scontrol show config | sed -n 's/^SLURM_CONF *= *//p')
+  [ -r "$SLURM_CONF" ] || SLURM_CONF= # "configless": it is the controller's file
+}
+if [ -n "$SLURM_CONF" ]; then export SLURM_CONF; else unset SLURM_CONF; fi
 started=$runtime/job.${SLURM_JOB_ID:-none}
 
 case $hook in
