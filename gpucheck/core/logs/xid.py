@@ -10,7 +10,7 @@ from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Action
 
 
-class RequestedAction(msgspec.Struct, frozen=True):
+class LoggedRequest(msgspec.Struct, frozen=True):
     """The recovery action that the driver requests in an Xid 154."""
 
     recovery: Recovery
@@ -46,10 +46,10 @@ def unknown(events: Iterable[Event]) -> list[Event]:
     return [event for event in events if event.kind == "xid" and address(event) and _decoded(event) is None]
 
 
-def requested_actions(events: Iterable[Event]) -> dict[str | None, RequestedAction]:
+def requested_actions(events: Iterable[Event]) -> dict[str | None, LoggedRequest]:
     """Return the driver's last requests, by the GPU's address."""
     return {
-        address(event): RequestedAction(RECOVERIES[number], event)
+        address(event): LoggedRequest(RECOVERIES[number], event)
         for event in events
         if event.kind == "xid" and event.fields.get("code") == str(RECOVERY_CHANGED)
         for number in [recovery_of(event.text)]
