@@ -184,3 +184,29 @@ def gone(pid, seconds=5.0):
             return
         time.sleep(0.02)
     pytest.fail(f"process {pid} is still running")
+
+
+REUSED = """
+import subprocess, sys, time
+from gpucheck.core.host.process import Process
+ended = Process(["true"], {})
+assert ended.wait(time.monotonic() + 10)
+with open("/proc/sys/kernel/ns_last_pid", "w") as file:
+    file.write(str(ended.pid - 1))
+other = subprocess.Popen(["sleep", "600"], start_new_session=True)
+assert other.pid == ended.pid
+ended.kill()
+time.sleep(0.2)
+print("alive" if other.poll() is None else "killed")
+other.kill()
+"""
+
+
+@pytest.mark.skipif(
+    not shutil.which("unshare") or not os.access("/proc/sys/kernel/ns_last_pid", os.W_OK),
+    reason="needs root and unshare, for its own process numbers",
+)
+def test_another_process_with_the_number_of_an_ended_one_is_not_killed():
+    argv = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", REUSED]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("alive\n", "")

@@ -119,5 +119,5 @@ def check(variables: dict[str, str], arguments: list[str], limit: float) -> tupl
 
 def write(folder: str, name: str, text: str, problem: str | None) -> None:
     """Write a node's report, or why it has none."""
-    place, content = (f"{name}.json", text) if problem is None else (f"{name}.problem", problem)
-    replace(f"{folder}/{place}", content.encode())
+    file, content = (f"{name}.json", text) if problem is None else (f"{name}.problem", problem)
+    replace(f"{folder}/{file}", content.encode())

@@ -57,7 +57,6 @@ class Process:
         self.started = time.monotonic()
         self.abandoned = False
         self.late = False
-        self._group_ended = False
         empty = _empty() if report_bytes is None else None
         try:
             self._popen = subprocess.Popen(
@@ -140,18 +139,22 @@ class Process:
         return threads
 
     def signal(self) -> None:
-        """Kill its process group, once also after its own end: processes that it started may still run.
-
-        Not a second time, because the group's number may then belong to another process.
-        """
-        if self._group_ended:
-            return
-        self._group_ended = self.returncode is not None
+        """Kill its process group, also after its own end: processes that it started may still run."""
         with contextlib.suppress(OSError):
             if sys.platform == "win32":
                 self._popen.kill()
-            else:
+            elif self.returncode is None or not self._number_is_reused():
                 os.killpg(self._popen.pid, signal.SIGKILL)
+
+    def _number_is_reused(self) -> bool:
+        """Whether another process has its number, after it was reaped. POSIX reuses a number only after its group has ended."""
+        try:
+            os.kill(self._popen.pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:  # another user's process
+            pass
+        return True
 
     def kill(self, until: float | None = None) -> None:
         """Kill its process group and wait; a child that is stuck in the kernel is abandoned at ``until``."""
