@@ -23,6 +23,7 @@ class Completed(msgspec.Struct, frozen=True):
     returncode: int | None = None
     stdout: str = ""
     stderr: str = ""
+    cut: bool = False  # whether the middle of its output was lost
 
 
 class FileStatus(msgspec.Struct, frozen=True):

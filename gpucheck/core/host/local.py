@@ -199,7 +199,8 @@ class LocalHost:
         process.late = not process.wait(started + min(timeout, self.remaining()))
         process.kill()
         how = "exited" if not process.late and (process.returncode or 0) >= 0 else process.how()
-        done = Completed(how, process.returncode, process.out.text(kept_bytes), process.err.text(LOG_LIMIT_BYTES))
+        out, err = process.out.text(kept_bytes), process.err.text(LOG_LIMIT_BYTES)
+        done = Completed(how, process.returncode, out, err, cut=process.out.size > kept_bytes)
         self.started.forget(process)
         return done
 

@@ -24,6 +24,7 @@ START_BYTES = 4 << 20
 START_SECONDS = 1.0  # after the boot; the first message is later only if earlier ones are lost
 LIMIT_SECONDS = 3.0
 LOG_BYTES = 32 << 20  # the kernel allows a ring buffer of this size
+_CUT = f"it is longer than {LOG_BYTES >> 20} MiB, and its middle was not kept"
 JOURNAL = ["journalctl", "-k", "-b", "-n", "50000", "--no-pager", "-q", "-o", "short-iso"]  # the newest lines
 KEPT = 50
 KEPT_PER_KIND = 3  # kept with the same code from the same GPU
@@ -121,6 +122,9 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
     """
     ring = None
     done = host.run(["dmesg"], timeout=LIMIT_SECONDS, kept_bytes=LOG_BYTES)
+    if done.cut:
+        newest = done.stdout.rpartition(" bytes left out ...\n")[2]  # the driver may have been loaded again in the lost part
+        return _Source("dmesg", newest.split("\n"), _CUT, complete=False)
     if done.ending == "exited" and done.returncode == 0 and done.stdout:
         first = re.match(_UPTIME, done.stdout)
         if first is not None and float(first["uptime"]) < START_SECONDS:
@@ -133,7 +137,7 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
     lines = done.stdout.split("\n") if " kernel: " in done.stdout else []
     if done.ending == "exited" and lines:
         newer = _newer(ring.lines, lines, _boot(host)) if ring is not None else []
-        return _Source("journalctl -k -b", [*lines, *newer])
+        return _Source("journalctl -k -b", [*lines, *newer], _CUT if done.cut else None, complete=not done.cut)
     words = done.ending if done.ending != "exited" else "does not show this user any kernel messages"
     problems.append(f"journalctl: {words}")
     return ring or (_Source("journalctl -k -b", lines[:-1], problems[-1], complete=False) if lines else None)
