@@ -6,9 +6,9 @@ import rule_cases
 from fakes import facts
 from one_rule import RULES
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.engine.discovery import load_combiners
 from gpucheck.core.engine.judgement import derive, fold, judge
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.solver import machine as setup_facts
 from gpucheck.core.solver.machine import Python, Wishes
 from gpucheck.core.solver.solve import best
@@ -29,11 +29,9 @@ def contradictions(known):
         for variable, value in re.findall(r"(?:export |unset )(\w+)(=\S*)?", command):
             values.setdefault(variable, {})[value] = code
         for version in re.findall(r"pip install .*tensorflow\[and-cuda\]==([\d.]+)", command):
-            if "--no-deps" not in command and (installation := derive(known, COMBINERS).get(Installation)) is not None:
-                own = Python(version=installation.interpreter.version)
-                machine = setup_facts.machine(
-                    *(getattr(installation.context, name) for name in ("system", "wsl", "driver", "gpus", "cuda"))
-                )
+            if "--no-deps" not in command and (context := derive(known, COMBINERS).get(Context)) is not None:
+                own = Python(version=context.interpreter.version)
+                machine = setup_facts.machine(*(getattr(context, name) for name in ("system", "wsl", "driver", "gpus", "cuda")))
                 if best(machine, Wishes(tensorflow=f"=={version}", python=own if "venv" not in command else None)) is None:
                     yield code, command
     yield from ((variable, named) for variable, named in values.items() if len(named) > 1)

@@ -1,29 +1,24 @@
-"""The layers below CUDA: the PCI bus, the device files, the driver.
+"""CUDA and the layers below it in this process: WSL, the container, the device files, the driver.
 
 The kernel module is not included: if the driver hangs, reading its files can hang too, and these layers must still be checked.
 """
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
-from gpucheck.core.model import Fact, Request, combiner
+from gpucheck.core.model import Fact, combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.driver import Driver
-from gpucheck.core.probes.pci import Pci
-from gpucheck.core.probes.system import System
 from gpucheck.core.probes.wsl import Wsl
 
 _KERNEL_RESPONDED = (15, 16, 18)  # a GPU is lost, a reset is required, versions differ
 
 
 class CudaStack(Fact, frozen=True, kw_only=True):
-    """The fact of each layer, and conclusions from several of them."""
+    """Conclusions from several layers, with the facts that they are derived from."""
 
-    request: Request
-    system: System
     wsl: Wsl
     container: Container
-    pci: Pci
     device_nodes: DeviceNodes
     driver: Driver
     cuda: Cuda

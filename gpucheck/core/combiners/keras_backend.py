@@ -2,10 +2,9 @@
 
 import re
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import keras as tables
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Fact, Request, combiner
+from gpucheck.core.model import Fact, combiner
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.keras import Keras
@@ -13,11 +12,10 @@ from gpucheck.core.probes.packages import Packages
 
 
 class KerasBackend(Fact, frozen=True, kw_only=True):
-    """The request, environment and packages that determine the backend, and the results of importing Keras and the backend."""
+    """The environment and packages that determine the backend, and the results of importing Keras and the backend."""
 
-    request: Request
     environment: Environment
-    installation: Installation
+    packages: Packages
     keras: Keras | None
     backend: Backend | None
 
@@ -29,7 +27,7 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
     @property
     def keras_version(self) -> str | None:
         """The version that Keras reports, else its package's."""
-        installed = self.installation.packages.keras
+        installed = self.packages.keras
         return (self.keras.version if self.keras else None) or (installed.version if installed else None)
 
     @property
@@ -40,11 +38,11 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
     @property
     def ready(self) -> bool:
         """Whether Keras is configured for another backend, and all packages of that backend are installed."""
-        return self.other is not None and not missing_packages(self.installation.packages, self.other)
+        return self.other is not None and not missing_packages(self.packages, self.other)
 
     def refused(self, error: str) -> bool:
         """Whether an import failed because Keras 3 does not support the backend, which its error names."""
-        installed = self.installation.packages.keras
+        installed = self.packages.keras
         if installed is None or not versions.at_least(installed.version, "3"):
             return False
         if not self.name or self.name in tables.BACKENDS:

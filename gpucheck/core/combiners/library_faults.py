@@ -5,7 +5,6 @@ import re
 import msgspec
 
 from gpucheck.core.combiners.gpu_presence import GpuPresence
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.model import Evidence, Fact, Skip, combiner, saw
 from gpucheck.core.probes.libraries import Libraries, Library
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -35,7 +34,6 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
     """Problems of the libraries that TensorFlow opens, and whether they prevent it from using a GPU."""
 
     presence: GpuPresence
-    installation: Installation
     libraries: Libraries
     faults: tuple[Fault, ...]  # of every library, the optional ones too
     lists_gpu: bool  # TensorFlow lists a GPU, so it has opened every required library
@@ -60,14 +58,11 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
 
 
 @combiner
-def combine(
-    presence: GpuPresence, installation: Installation, libraries: Libraries, tensorflow: TensorFlow | None
-) -> LibraryFaults:
+def combine(presence: GpuPresence, libraries: Libraries, tensorflow: TensorFlow | None) -> LibraryFaults:
     """Check each library separately; its faults matter only if a GPU is present."""
     looked_up = libraries.tensorflow is not None and bool(libraries.libraries)
     return LibraryFaults(
         presence=presence,
-        installation=installation,
         libraries=libraries,
         faults=tuple(filter(None, (_fault(libraries, place) for place in range(len(libraries.libraries))))),
         lists_gpu=tensorflow is not None and tensorflow.lists_gpu,

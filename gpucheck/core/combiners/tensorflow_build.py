@@ -4,9 +4,9 @@ import re
 
 import msgspec
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Evidence, Fact, Skip, combiner, saw
+from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -40,16 +40,11 @@ class Kernels(msgspec.Struct, frozen=True):
 class TensorFlowBuild(Fact, frozen=True, kw_only=True):
     """The examined interpreter's TensorFlow, as it reports itself, else from the table of PyPI's wheels."""
 
-    installation: Installation
+    packages: Packages
     system: System | None
     tensorflow: TensorFlow | None
     built_with_cuda: bool | None
     kernels: Kernels | None  # None: unknown
-
-    @property
-    def packages(self) -> Packages:
-        """The packages of the examined interpreter."""
-        return self.installation.packages
 
     @property
     def cuda_wheels(self) -> bool:
@@ -76,23 +71,26 @@ class TensorFlowBuild(Fact, frozen=True, kw_only=True):
 
 
 @combiner
-def combine(installation: Installation, system: System | None, tensorflow: TensorFlow | None) -> TensorFlowBuild:
+def combine(
+    interpreter: Interpreter, packages: Packages, system: System | None, tensorflow: TensorFlow | None
+) -> TensorFlowBuild:
     """Use the imported module if there is one, else the package's name, version and platform."""
-    packages = installation.packages
     return TensorFlowBuild(
-        installation=installation,
+        packages=packages,
         system=system,
         tensorflow=tensorflow,
-        built_with_cuda=_built_with_cuda(installation, system, tensorflow),
+        built_with_cuda=_built_with_cuda(interpreter, packages, system, tensorflow),
         kernels=_kernels_by_build_info(tensorflow) or _kernels_by_release(packages, tensorflow),
     )
 
 
-def _built_with_cuda(installation: Installation, system: System | None, tensorflow: TensorFlow | None) -> bool | None:
+def _built_with_cuda(
+    interpreter: Interpreter, packages: Packages, system: System | None, tensorflow: TensorFlow | None
+) -> bool | None:
     if tensorflow is not None and tensorflow.built_with_cuda is not None:
         return tensorflow.built_with_cuda
-    installed = installation.packages.tensorflow
-    if installed is None or installation.interpreter.environment == "conda" or "+" in installed.version:
+    installed = packages.tensorflow
+    if installed is None or interpreter.environment == "conda" or "+" in installed.version:
         return None  # conda-forge and NVIDIA publish their own builds under the same name
     if "cpu" in installed.name or "intel" in installed.name:
         return False

@@ -4,6 +4,7 @@ import re
 
 from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.model import Finding, Fix, Fixes, Severity, saw
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import search_only, without
 from gpucheck.core.repairs.context import Context
@@ -20,7 +21,7 @@ def blamed(fault: Fault) -> str:
     return match["soname"] if match else fault.library.soname
 
 
-def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Finding | None:
+def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None, context: Context) -> Finding | None:
     """Report a library in a folder of LD_LIBRARY_PATH that lacks a version that TensorFlow's own files need.
 
     Such a folder often has an older libstdc++.so.6, which every process then loads.
@@ -42,15 +43,14 @@ def searched_first(faults: LibraryFaults, tensorflow: TensorFlow | None) -> Find
             *(saw(tensorflow, "error") if error else ()),
             *saw(libraries, *(["old_copies"] if libraries.old_copies else []), "library_path"),
         ),
-        fix=repairs(faults.installation.context, searched=statement(repair)),
+        fix=repairs(context, searched=statement(repair)),
         severity=Severity.ERROR,
         assignments=(repair,),
     )
 
 
-def too_old(faults: LibraryFaults) -> Finding | None:
+def too_old(faults: LibraryFaults, packages: Packages, context: Context) -> Finding | None:
     """Report a package that another framework pins, and whose library lacks a symbol that another installed library needs."""
-    packages = faults.installation.packages
     for fault in faults.faults if faults.presence.present and not faults.lists_gpu else ():
         match = re.search(_SYMBOL, fault.library.open_error or "")
         wheel = next((package for package in packages.nvidia if match and _contains(package.name, match["soname"])), None)
@@ -60,7 +60,7 @@ def too_old(faults: LibraryFaults) -> Finding | None:
         return Finding(
             summary=f"{wheel.name} {wheel.version} is incompatible with {fault.soname} from {fault.library.package}: it lacks {match['symbol']}.",
             evidence=(*fault.evidence, *saw(packages, f"nvidia[{packages.nvidia.index(wheel)}].version")),
-            fix=repairs(faults.installation.context, torch=torch.version if torch else ""),
+            fix=repairs(context, torch=torch.version if torch else ""),
             severity=Severity.ERROR,
         )
     return None

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Severity, saw
 from gpucheck.core.probes.backend import Backend
@@ -13,6 +12,7 @@ from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import without
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts
 from gpucheck.core.system.shells import word
 
@@ -89,22 +89,21 @@ def renaming(module: str, file: str) -> tuple[Fix, ...]:
     return Fix(text=leave, command="cd ~ && unset PYTHONPATH"), rename
 
 
-def predicted_failure(installation: Installation) -> Obstacle | None:
+def predicted_failure(packages: Packages, context: Context) -> Obstacle | None:
     """Return why the import of TensorFlow will fail, or may fail."""
-    packages = installation.packages
     for module, file in packages.hidden.items():
         return Obstacle(f"{file} hides the installed module {module}", saw(packages, "hidden"), renaming(module, file))
-    return unmet_requirement(installation, "tensorflow")
+    return unmet_requirement(packages, context, "tensorflow")
 
 
-def unmet_requirement(installation: Installation, requirer: str | None = None) -> Obstacle | None:
+def unmet_requirement(packages: Packages, context: Context, requirer: str | None = None) -> Obstacle | None:
     """Return the required package that is missing or has the wrong version.
 
     Args:
-        installation: the examined environment.
+        packages: those of the examined environment.
+        context: what is known about the machine.
         requirer: "tensorflow" or "keras"; None: either.
     """
-    packages = installation.packages
     places = [
         place for place, one in enumerate(packages.unmet) if one.name not in _NOT_IMPORTED and requirer in (None, one.requirer)
     ]
@@ -115,33 +114,32 @@ def unmet_requirement(installation: Installation, requirer: str | None = None) -
     have = f"but {first.installed} is installed" if first.installed else "which is not installed"
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
     wanted = {packages.unmet[place].name: packages.unmet[place] for place in reversed(places)}
-    install = installation.context.pip(*(f"{name}{one.specifier}" for name, one in sorted(wanted.items())))
+    install = context.pip(*(f"{name}{one.specifier}" for name, one in sorted(wanted.items())))
     return Obstacle(
         f"it needs {first.name}{' ' if first.specifier else ''}{first.specifier}, {have}{more}",
         saw(packages, *(f"unmet[{place}].{field}" for place in places for field in ("name", "specifier", "installed"))),
         (
-            *remove_from_pythonpath(installation, wanted),
+            *remove_from_pythonpath(packages, context, wanted),
             Fix(text="Install the required versions", command=install),
-            conflicts(installation.context),
+            conflicts(context),
         ),
         sure=_fails(packages, places[0]),
     )
 
 
-def remove_from_pythonpath(installation: Installation, wanted: Iterable[str]) -> Fixes:
+def remove_from_pythonpath(packages: Packages, context: Context, wanted: Iterable[str]) -> Fixes:
     """Remove folders from PYTHONPATH that hide the environment's own packages; installing others would change nothing."""
-    interpreter = installation.interpreter
-    own = (interpreter.prefix, interpreter.base_prefix)
-    for one in installation.packages.others:
+    own = (context.interpreter.prefix, context.interpreter.base_prefix) if context.interpreter is not None else ()
+    for one in packages.others:
         if one.name in wanted and not one.folder.startswith(own) and "/.local/" not in one.folder:
             text = f"Remove {one.folder} from PYTHONPATH: its {one.name} {one.version} comes before the environment's own"
             yield Fix(text=text, command=without("PYTHONPATH", one.folder))
 
 
-def incomplete(installation: Installation, keras: Keras) -> Obstacle | None:
+def incomplete(keras: Keras, context: Context) -> Obstacle | None:
     """Return the missing part of the installed Keras, as after an interrupted removal."""
     absent = re.search(r"No module named '(keras(?:\.\w+)+)'", keras.error or "")
-    again = installation.context.reinstall(["keras", "keras-nightly"])
+    again = context.reinstall(["keras", "keras-nightly"])
     if absent is None or again is None:
         return None
     return Obstacle(f"some of its files are missing ({absent[1]})", saw(keras, "imported", "error_type", "error"), (again,))

@@ -21,7 +21,9 @@ _TOOLKIT = {
 }
 
 
-def missing_tool(field: str, faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
+def missing_tool(
+    field: str, faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit, context: Context
+) -> Finding | Skip | None:
     """Report a tool that XLA can't find, unless a compiled step on a GPU passed without it."""
     libraries = faults.libraries
     if not faults.presence.present:
@@ -40,7 +42,7 @@ def missing_tool(field: str, faults: LibraryFaults, outcomes: TrainingOutcomes, 
         summary=f"{name} is {'not found' if copies else 'not installed'}{where}; XLA, which Keras 3 uses by"
         f" default to compile models, {need}.",
         evidence=(*saw(libraries, f"{field}.path", f"{field}.elsewhere"), *outcomes.saw_events(f"{field}-missing")),
-        fix=tool_repairs(faults.installation.context, field, assignment),
+        fix=tool_repairs(context, field, assignment),
         assignments=() if toolkit.assignment is None else (toolkit.assignment,),
         # Keras 2 compiles with XLA only on request.
         severity=None if release is None or versions.at_least(release.minor, "2.16") else Severity.WARNING,

@@ -30,8 +30,9 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, rule, saw
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -132,45 +133,47 @@ _NODES = Fix.look("Check which nodes have a GPU", "kubectl describe nodes | grep
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"))
-def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None, context: Context) -> Finding | None:
+def check(
+    stack: CudaStack, pci: Pci, request: Request, kernel_module: KernelModule, tpu: Tpu | None, context: Context
+) -> Finding | None:
     """Report that no device file was passed in, although the bus shows a GPU, one was requested, or the bus is not readable."""
-    if not stack.container_lacks_gpu or stack.counts_gpus or not _needs_gpu(stack, tpu):
+    if not stack.container_lacks_gpu or stack.counts_gpus or not _needs_gpu(stack, pci, request, tpu):
         return None
     kind = f"{stack.container.kind} container" if stack.container.kind else "container"
     return Finding(
-        summary=f"This {kind} has no GPU: {_reason(stack, kernel_module)}.",
+        summary=f"This {kind} has no GPU: {_reason(stack, pci, kernel_module)}.",
         evidence=(
             *saw(stack.container, "inside", "nvidia_visible_devices", "driver_files_mounted"),
             *saw(stack.device_nodes, "control.present"),
-            *saw(stack.pci, "gpus"),
+            *saw(pci, "gpus"),
             *saw(stack.cuda, "status"),
         ),
         fix=repairs(
             context,
-            undriven=bool(stack.pci.gpus) and kernel_module.loaded is False,
-            unseen=_bus_shows_gpus(stack) and not stack.pci.gpus,
+            undriven=bool(pci.gpus) and kernel_module.loaded is False,
+            unseen=_bus_shows_gpus(stack, pci) and not pci.gpus,
             requested=bool(stack.container.gpu_requested),
         ),
     )
 
 
-def _needs_gpu(stack: CudaStack, tpu: Tpu | None) -> bool:
+def _needs_gpu(stack: CudaStack, pci: Pci, request: Request, tpu: Tpu | None) -> bool:
     """Whether the container should have a GPU; other rules report a host without GPUs, or with GPUs for virtual machines."""
-    bus_shows_gpus = _bus_shows_gpus(stack)
+    bus_shows_gpus = _bus_shows_gpus(stack, pci)
     if stack.container.gpu_requested:
-        return stack.request.needs_gpu or bool(stack.pci.gpus) or not bus_shows_gpus
-    if not stack.request.needs_gpu or (tpu is not None and tpu.expected):
+        return request.needs_gpu or bool(pci.gpus) or not bus_shows_gpus
+    if not request.needs_gpu or (tpu is not None and tpu.expected):
         return False
-    return not (bus_shows_gpus and all(gpu.kernel_driver == "vfio-pci" for gpu in stack.pci.gpus))
+    return not (bus_shows_gpus and all(gpu.kernel_driver == "vfio-pci" for gpu in pci.gpus))
 
 
-def _bus_shows_gpus(stack: CudaStack) -> bool:
+def _bus_shows_gpus(stack: CudaStack, pci: Pci) -> bool:
     """Whether the PCI bus would show a GPU; on WSL2, it never does."""
-    return stack.pci.readable and not stack.wsl.inside
+    return pci.readable and not stack.wsl.inside
 
 
-def _reason(stack: CudaStack, kernel_module: KernelModule) -> str:
-    container, pci = stack.container, stack.pci
+def _reason(stack: CudaStack, pci: Pci, kernel_module: KernelModule) -> str:
+    container = stack.container
     asked = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} requests one" if container.gpu_requested else ""
     if pci.gpus and kernel_module.loaded is False:
         return "the machine has one, but no NVIDIA driver is loaded there"
@@ -181,7 +184,7 @@ def _reason(stack: CudaStack, kernel_module: KernelModule) -> str:
     but = f"{asked}, but " if asked else ""
     if stack.wsl.inside:
         return f"{but}no /dev/dxg was passed in"
-    return f"{but}no /dev/nvidia* was passed in{', and none is on the PCI bus' if _bus_shows_gpus(stack) else ''}"
+    return f"{but}no /dev/nvidia* was passed in{', and none is on the PCI bus' if _bus_shows_gpus(stack, pci) else ''}"
 
 
 def repairs(

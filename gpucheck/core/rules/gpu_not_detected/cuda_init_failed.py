@@ -30,9 +30,10 @@ from gpucheck.core.combiners.gpu_presence import refuses
 from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, codes, devices
 from gpucheck.core.compat import results
 from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERRORS_OF_JOBS
-from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Scope, Severity, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Request, Scope, Severity, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import UPDATE_WSL_CONTAINERS
 from gpucheck.core.repairs.machine import act, install_driver, required_action, restart, restart_container
@@ -59,18 +60,20 @@ _READ_KERNEL_LOG = Fix.look("Read the kernel's messages", 'sudo dmesg | grep -i 
 
 
 @rule(scope=Scope.HOST, explains=("gpus-not-listed", "training-failed", "gpu-count-unexpected"))
-def check(stack: CudaStack, xids: XidReports, environment: Environment | None, context: Context) -> Finding | None:
+def check(
+    stack: CudaStack, pci: Pci, request: Request, xids: XidReports, environment: Environment | None, context: Context
+) -> Finding | None:
     """Report that cuInit failed or lists no GPU although the machine has one, or that the driver returned an error."""
     cuda, refused = stack.cuda, refuses(stack.cuda)
     failed = cuda.status == "failed" or (cuda.status == "ok" and cuda.device_count == 0)
-    if not failed or (stack.container_lacks_gpu and not (refused and not stack.request.needs_gpu)):
+    if not failed or (stack.container_lacks_gpu and not (refused and not request.needs_gpu)):
         return None  # container-without-gpu does not apply if no GPU is needed
     nodes = any(node.present for node in stack.device_nodes.gpus)
-    if not (refused or stack.driver.gpu_count or stack.pci.gpus or stack.wsl.dxg_present or nodes):
+    if not (refused or stack.driver.gpu_count or pci.gpus or stack.wsl.dxg_present or nodes):
         return None  # no GPU to start on
     variables = environment.variables if environment is not None else {}
-    hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables and not stack.request.needs_gpu
-    of_a_job = cuda.result in CUDA_ERRORS_OF_JOBS and stack.request.level is Level.NODE
+    hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables and not request.needs_gpu
+    of_a_job = cuda.result in CUDA_ERRORS_OF_JOBS and request.level is Level.NODE
     reports = xids.of("start")
     action = xids.action(reports).value if reports else ""
     return Finding(
@@ -78,7 +81,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None, c
         evidence=(
             *saw(cuda, "status", "result", "problem", "library"),
             *saw(stack.driver, "status", "result_name", "gpu_count"),
-            *saw(stack.pci, "gpus"),
+            *saw(pci, "gpus"),
             *(cited(reports) or xids.last_message),
         ),
         fix=repairs(context, code=str(cuda.result or ""), action=action, devices=devices(reports), xids=codes(reports)),

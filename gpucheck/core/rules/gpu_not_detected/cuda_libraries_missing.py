@@ -52,7 +52,7 @@ _FOR_JETSON = (
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=WITHOUT_LIBRARIES)
-def check(faults: LibraryFaults) -> Finding | Skip | None:
+def check(faults: LibraryFaults, context: Context) -> Finding | Skip | None:
     """Report libraries without a copy anywhere; if only cuDNN is missing, cudnn-missing reports it."""
     missing = faults.blocking("missing")
     if all(fault.soname.startswith("libcudnn") for fault in missing):
@@ -68,7 +68,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
             *(item for fault in missing for item in fault.evidence),
             *saw(faults.libraries, "runpath", "library_path"),
         ),
-        fix=repairs(faults.installation.context, lost=[packages.get(soname) for soname in lost]),
+        fix=repairs(context, lost=[packages.get(soname) for soname in lost]),
     )
 
 

@@ -32,6 +32,7 @@ from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import search_first
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import statement, word
@@ -50,9 +51,8 @@ _ALL = f'export LD_LIBRARY_PATH="$(printf %s: {_PACKAGES}/*/lib)$LD_LIBRARY_PATH
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults) -> Finding | Skip | None:
+def check(faults: LibraryFaults, packages: Packages, context: Context) -> Finding | Skip | None:
     """Report libraries that are installed outside the loader's search path."""
-    installation = faults.installation
     unreachable = faults.blocking("unreachable")
     if not unreachable:
         return faults.skip
@@ -60,7 +60,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     names = list(dict.fromkeys(fault.soname for fault in unreachable))  # a library may have several faults
     release = releases.release(libraries.tensorflow or "")
     defect = release is not None and not release.cusolver_reachable and names == ["libcusolver.so.11"]
-    assignment = _assignment(unreachable, faults)
+    assignment = _assignment(unreachable, packages)
     needing = list(dict.fromkeys(fault.library.soname for fault in unreachable))
     searching = "it does" if set(needing) & set(names) else f"{listing(needing)} {'does' if len(needing) == 1 else 'do'}"
     where = f"the {'folder' if len(names) == 1 else 'folders'} of {listing(names)}"
@@ -73,7 +73,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
             *_searched(faults),
             *saw(libraries, "library_path"),
         ),
-        fix=repairs(installation.context, assignment=assignment, found=True),
+        fix=repairs(context, assignment=assignment, found=True),
         assignments=() if assignment is None else (assignment,),
     )
 
@@ -85,9 +85,9 @@ def _searched(faults: LibraryFaults) -> tuple[Evidence, ...]:
     return (Evidence(fact="libraries", field="runpath", value=wheels),) if wheels else saw(faults.libraries, "runpath")
 
 
-def _assignment(unreachable: list[Fault], faults: LibraryFaults) -> Assignment | None:
+def _assignment(unreachable: list[Fault], packages: Packages) -> Assignment | None:
     """Return the assignment that adds the missing folders, each once; None if the variable can't contain a folder's name."""
-    folders = list(dict.fromkeys(_folder(fault, faults) for fault in unreachable))
+    folders = list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
     if any(":" in folder or ";" in folder or not folder.isprintable() for folder in folders):
         return None  # the loader splits the variable at these characters and has no quoting
     names = list(dict.fromkeys(fault.soname for fault in unreachable))
@@ -95,9 +95,9 @@ def _assignment(unreachable: list[Fault], faults: LibraryFaults) -> Assignment |
     return search_first(folders, f"{listing(names)} {verb} outside the search path of TensorFlow's loader")
 
 
-def _folder(fault: Fault, faults: LibraryFaults) -> str:
+def _folder(fault: Fault, packages: Packages) -> str:
     """Return the folder of the copy that was installed for this TensorFlow, else of the first one found."""
-    sites = tuple({f"{package.folder}/nvidia/" for package in faults.installation.packages.nvidia})
+    sites = tuple({f"{package.folder}/nvidia/" for package in packages.nvidia})
     own = [copy for copy in fault.copies if copy.startswith(sites)] if sites else []
     return (own or list(fault.copies))[0].rpartition("/")[0]
 

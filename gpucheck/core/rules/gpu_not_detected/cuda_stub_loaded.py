@@ -26,6 +26,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.commands import without_folders
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -35,11 +36,11 @@ _CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
-def check(stack: CudaStack, environment: Environment, context: Context) -> Finding | None:
+def check(stack: CudaStack, pci: Pci, environment: Environment, context: Context) -> Finding | None:
     """Report the stub if CUDA's error identifies it and the machine has a GPU; without one, another rule applies."""
     if stack.cuda.result != CUDA_ERROR_STUB_LIBRARY or stack.container_lacks_gpu:
         return None
-    if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
+    if not (pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
         return None
     library = stack.cuda.library or "libcuda.so.1"
     path = environment.variables.get("LD_LIBRARY_PATH", "")

@@ -39,6 +39,7 @@ from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import WITHOUT_LIBRARY_PATH
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_LIBRARIES
@@ -49,7 +50,7 @@ _OF_TORCH = ("11.8", "12.1", "12.4", "12.6", "12.8", "12.9", "13.0")
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("cuda-libraries-missing", *WITHOUT_LIBRARIES))
-def check(faults: LibraryFaults) -> Finding | Skip | None:
+def check(faults: LibraryFaults, packages: Packages, context: Context) -> Finding | Skip | None:
     """Report that the CUDA runtime that TensorFlow needs is missing, and one of another major version is installed."""
     missing = faults.blocking("missing")
     libraries = faults.libraries
@@ -57,7 +58,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     runtime = [fault for fault in missing if fault.soname.startswith("libcudart")]
     if needed is None or not runtime:
         return faults.skip
-    installed = list(_majors(faults))
+    installed = list(_majors(faults, packages))
     majors = {major for major, _ in installed}
     if not majors or needed.cuda_major in majors:
         return None  # none at all, or also the right one: cuda-libraries-missing
@@ -65,7 +66,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, but"
         f" only those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
         evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
-        fix=repairs(faults.installation.context),
+        fix=repairs(context),
     )
 
 
@@ -101,9 +102,9 @@ def _of_extension(context: Context, built: str, found: str) -> Fixes:
         yield Fix(text="If that toolkit is installed already: select it", command=f"export CUDA_HOME=/usr/local/cuda-{built}")
 
 
-def _majors(faults: LibraryFaults) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
+def _majors(faults: LibraryFaults, packages: Packages) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
     """Yield the major version of every CUDA runtime: pip's wheels (named -cu12 up to CUDA 12), toolkits, single files."""
-    packages, libraries = faults.installation.packages, faults.libraries
+    libraries = faults.libraries
     for place, package in enumerate(packages.nvidia):
         if match := re.fullmatch(r"nvidia-(?:cuda-runtime|cublas)(?:-cu(\d+))?", package.name):
             major = int(match[1]) if match[1] else next(iter(versions.parse(package.version)), None)

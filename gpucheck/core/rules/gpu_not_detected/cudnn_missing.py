@@ -50,21 +50,21 @@ from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(faults: LibraryFaults, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """Report that only cuDNN is missing, or parts of the copy that is loaded."""
     if faults.presence.present and faults.libraries.cudnn_parts_missing:
-        return _partial(faults, outcomes)
+        return _partial(faults, outcomes, context)
     missing = faults.blocking("missing")
     if not missing or not all(fault.soname.startswith("libcudnn") for fault in missing):
         return faults.skip
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: cuDNN ({missing[0].soname}) is not installed.",
         evidence=tuple(item for fault in missing for item in fault.evidence),
-        fix=repairs(faults.installation.context, wheel=missing[0].library.package),
+        fix=repairs(context, wheel=missing[0].library.package),
     )
 
 
-def _partial(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding:
+def _partial(faults: LibraryFaults, outcomes: TrainingOutcomes, context: Context) -> Finding:
     libraries = faults.libraries
     parts = list(libraries.cudnn_parts_missing)
     package = next((library.package for library in libraries.libraries if library.soname.startswith("libcudnn")), None)
@@ -72,7 +72,7 @@ def _partial(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding:
         summary=f"cuDNN is incomplete: {listing(parts)} {'is' if len(parts) == 1 else 'are'} missing next to libcudnn, so layers"
         " that need it fail on the GPU.",
         evidence=saw(libraries, "cudnn_parts_missing"),
-        fix=repairs(faults.installation.context, wheel=package),
+        fix=repairs(context, wheel=package),
         severity=Severity.WARNING if outcomes.trained_on_gpu() else None,
     )
 

@@ -32,7 +32,6 @@ References:
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import cuda as cuda_tables
@@ -40,6 +39,7 @@ from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import version_text
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import WITHOUT_LIBRARY_PATH
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
@@ -52,10 +52,11 @@ _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
     scope=Scope.ENVIRONMENT,
     explains=("cudnn-missing", "cudnn-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(
+    faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes, packages: Packages, context: Context
+) -> Finding | Skip | None:
     """Report TensorFlow's own message, else compare the version that the loader finds with the release's."""
-    installation = faults.installation
-    if (refused := _refused_by_xla(faults, outcomes)) is not None:
+    if (refused := _refused_by_xla(faults, outcomes, context)) is not None:
         return refused
     if not faults.presence.present or outcomes.trained_on_gpu():
         return faults.presence.skip
@@ -67,7 +68,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
         return Skip("the cuDNN version that this TensorFlow was built with is unknown")
     cudnn = libraries.libraries[place]
     if cudnn.path is None:
-        return _other_major(installation, needed, version, cudnn.package)
+        return _other_major(packages, needed, version, cudnn.package, context)
     if cudnn.version is None:
         return Skip("the version of the cuDNN that the loader finds is unknown")
     complaint = outcomes.saw_events("cudnn-version-mismatch")
@@ -79,7 +80,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
         return Finding(
             summary=f"cuDNN {cudnn.version} {state}, so layers that need it fail on the GPU.",
             evidence=evidence,
-            fix=repairs(installation.context, package=cudnn.package, compiled=needed.cudnn),
+            fix=repairs(context, package=cudnn.package, compiled=needed.cudnn),
         )
     old = [gpu for gpu in gpus.capable if not cuda_tables.cudnn_runs_on(cudnn.version, gpu.capability)]
     if not old:
@@ -88,12 +89,12 @@ def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> 
         summary=f"cuDNN {cudnn.version} does not support {old[0].name} (compute capability {version_text(old[0].capability)}):"
         f" {cuda_tables.CUDNN_LAST_FOR_OLD_GPUS} was the last for GPUs before Turing.",
         evidence=(*evidence, *(item for gpu in old for item in gpu.evidence)),
-        fix=repairs(installation.context, package=cudnn.package, compiled=needed.cudnn, status="ARCH_MISMATCH"),
+        fix=repairs(context, package=cudnn.package, compiled=needed.cudnn, status="ARCH_MISMATCH"),
         affects=tuple(gpu.label for gpu in old),
     )
 
 
-def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | None:
+def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report a run in which XLA found no way to run a convolution, with a cuDNN that is known to cause this."""
     failed = None if faults.libraries.cudnn_parts_missing else outcomes.failed_run(_REFUSED_BY_XLA)
     cudnn = next((library for library in faults.libraries.libraries if library.soname.startswith("libcudnn.")), None)
@@ -101,7 +102,7 @@ def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Findin
         return None
     version = f"cuDNN {cudnn.version}" if cudnn is not None and cudnn.version else "the loaded cuDNN"
     fix = repairs(
-        faults.installation.context,
+        context,
         package=cudnn.package if cudnn is not None else None,
         compiled=cuda_tables.CUDNN_FOR_XLA,
         xla="yes",
@@ -111,15 +112,17 @@ def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Findin
     )
 
 
-def _other_major(installation: Installation, needed: releases.Release, version: str, package: str | None) -> Finding | None:
+def _other_major(
+    packages: Packages, needed: releases.Release, version: str, package: str | None, context: Context
+) -> Finding | None:
     """Report that the needed libcudnn is missing because a wheel of another major version is installed."""
-    for place, wheel in enumerate(installation.packages.nvidia):
+    for place, wheel in enumerate(packages.nvidia):
         if wheel.name.startswith("nvidia-cudnn") and versions.parse(wheel.version)[:1] != versions.parse(needed.cudnn)[:1]:
             return Finding(
                 summary=f"cuDNN {wheel.version} is installed, but TensorFlow {version} only loads cuDNN"
                 f" {needed.cudnn.partition('.')[0]}.",
-                evidence=saw(installation.packages, f"nvidia[{place}].name", f"nvidia[{place}].version"),
-                fix=repairs(installation.context, package=package, compiled=needed.cudnn),
+                evidence=saw(packages, f"nvidia[{place}].name", f"nvidia[{place}].version"),
+                fix=repairs(context, package=package, compiled=needed.cudnn),
             )
     return None
 

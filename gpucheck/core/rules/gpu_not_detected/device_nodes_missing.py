@@ -35,6 +35,7 @@ from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNode
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_with_gpus
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -45,10 +46,10 @@ _OF_RUNTIME = r"gathering device information|adding custom device|\bmknod\b|\bst
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
-def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | None:
+def check(stack: CudaStack, pci: Pci, kernel_module: KernelModule, context: Context) -> Finding | None:
     """Report a missing device file if CUDA fails; CUDA creates the files itself if nvidia-modprobe is installed."""
     container, cuda = stack.container, stack.cuda
-    if not _applies(stack, kernel_module):
+    if not _applies(stack, pci, kernel_module):
         return None
     unusable = _unusable_nodes(stack)
     if not unusable:
@@ -70,7 +71,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
     )
 
 
-def _applies(stack: CudaStack, kernel_module: KernelModule) -> bool:
+def _applies(stack: CudaStack, pci: Pci, kernel_module: KernelModule) -> bool:
     """Whether CUDA fails on a loaded driver with an error that missing files can cause."""
     container, cuda = stack.container, stack.cuda
     if stack.wsl.inside or not kernel_module.loaded or stack.counts_gpus or stack.container_lacks_gpu:
@@ -79,7 +80,7 @@ def _applies(stack: CudaStack, kernel_module: KernelModule) -> bool:
         return False
     if container.inside:  # "none": the runtime passed in everything except GPUs, as requested
         return container.nvidia_visible_devices != "none"
-    return bool(stack.pci.gpus or kernel_module.gpu_addresses)
+    return bool(pci.gpus or kernel_module.gpu_addresses)
 
 
 def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:

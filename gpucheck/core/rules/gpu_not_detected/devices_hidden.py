@@ -26,7 +26,7 @@ References:
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat.cuda import HIDES_ALL
-from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Request, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.gpus import Gpus
@@ -42,7 +42,7 @@ _A_TASK_PER_GPU = Fix(text="Start one task per GPU: set --ntasks-per-node to the
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
-def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Context) -> Finding | Skip | None:
+def check(stack: CudaStack, request: Request, environment: Environment, gpus: Gpus, context: Context) -> Finding | Skip | None:
     """Report GPUs that the driver lists but CUDA does not, because CUDA_VISIBLE_DEVICES hides them."""
     cuda, counted = stack.cuda, stack.driver.gpu_count
     none = cuda.result in _NO_DEVICE or (cuda.status == "ok" and cuda.device_count == 0)
@@ -50,7 +50,7 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Conte
         return None
     value = environment.variables.get(_VISIBLE)
     if value is None:
-        return _left_out(stack, context) if none else None
+        return _left_out(stack, request, context) if none else None
     entries = [entry.strip() for entry in value.split(",")]
     if (cuda.device_count or 0) >= len(entries):
         return None
@@ -74,11 +74,11 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus, context: Conte
             context,
             value=value,
             in_python=_VISIBLE in environment.set_in_python,
-            cpu_allowed=not stack.request.needs_gpu,
+            cpu_allowed=not request.needs_gpu,
         ),
         # hidden on purpose with --allow-cpu; a shell can't change what Python sets
-        assignments=() if stack.request.allow_cpu or _VISIBLE in environment.set_in_python else (assignment,),
-        severity=Severity.WARNING if not (stack.request.needs_gpu and none) else None,
+        assignments=() if request.allow_cpu or _VISIBLE in environment.set_in_python else (assignment,),
+        severity=Severity.WARNING if not (request.needs_gpu and none) else None,
     )
 
 
@@ -133,7 +133,7 @@ def _openable(device_nodes: DeviceNodes) -> bool:
     return device_nodes.control.openable is True and any(node.openable for node in device_nodes.gpus)
 
 
-def _left_out(stack: CudaStack, context: Context) -> Finding | None:
+def _left_out(stack: CudaStack, request: Request, context: Context) -> Finding | None:
     """Report NVIDIA_VISIBLE_DEVICES=none: the runtime passed in the driver, but no GPU."""
     if not stack.container.inside or stack.container.nvidia_visible_devices != "none":
         return None
@@ -147,7 +147,7 @@ def _left_out(stack: CudaStack, context: Context) -> Finding | None:
             *saw(stack.cuda, "status", "result_name"),
         ),
         fix=repairs(context, left_out=True),
-        severity=None if stack.request.needs_gpu else Severity.WARNING,
+        severity=None if request.needs_gpu else Severity.WARNING,
     )
 
 

@@ -36,6 +36,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, rule, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import SEARCH_WSL_LIBRARIES
 from gpucheck.core.repairs.machine import by_distribution, install_driver, notebook_gpu
@@ -79,7 +80,9 @@ class MissingLibrary(msgspec.Struct, frozen=True):
 
 
 @rule(scope=Scope.HOST, explains=WITHOUT_CUDA)
-def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
+def check(
+    stack: CudaStack, pci: Pci, kernel_module: KernelModule, outcomes: TrainingOutcomes, context: Context
+) -> Finding | None:
     """Report a missing library of a loaded driver; a warning if only NVML is missing and TensorFlow lists the GPUs without it.
 
     A result from NVML proves that the driver is loaded, even if a sandbox hides /proc/driver/nvidia.
@@ -87,7 +90,7 @@ def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutco
     container = stack.container
     if stack.wsl.inside or stack.container_lacks_gpu or not (kernel_module.loaded or stack.kernel_responds):
         return None
-    holders = {gpu.kernel_driver for gpu in stack.pci.gpus}
+    holders = {gpu.kernel_driver for gpu in pci.gpus}
     if holders and "nvidia" not in holders and not (stack.counts_gpus or stack.kernel_responds):
         return None  # driver-not-loaded: the module has no GPU, so libraries would not help
     missing = _missing(stack, outcomes)

@@ -31,6 +31,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, IF_GPU_PRESENT, for_another_machine
 from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu
@@ -38,9 +39,9 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "driver-not-loaded", "device-nodes-missing"))
-def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
+def check(stack: CudaStack, pci: Pci, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
     """Report a GPU without the driver's kernel module and without its libraries."""
-    pci, driver, cuda = stack.pci, stack.driver, stack.cuda
+    driver, cuda = stack.driver, stack.cuda
     if stack.wsl.inside or stack.container.inside or driver.gpu_count or stack.counts_gpus:
         return None
     if all(gpu.kernel_driver == "vfio-pci" for gpu in pci.gpus):

@@ -40,6 +40,8 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.probes.pci import Pci
+from gpucheck.core.probes.system import System
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import by_distribution, install_driver, notebook_gpu
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -55,9 +57,9 @@ _READ = Fix.look("Read the driver's messages about the GPU", "sudo dmesg | grep 
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "container-without-gpu", "device-nodes-missing"))
-def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
+def check(stack: CudaStack, pci: Pci, system: System, kernel_module: KernelModule, context: Context) -> Finding | Skip | None:
     """Report a GPU that the nvidia module does not drive, although a part of the driver is installed."""
-    gpus = stack.pci.gpus
+    gpus = pci.gpus
     if stack.wsl.inside or not gpus or stack.driver.gpu_count or stack.counts_gpus or stack.container_lacks_gpu:
         return None
     if kernel_module.loaded is None:
@@ -67,11 +69,11 @@ def check(stack: CudaStack, kernel_module: KernelModule, context: Context) -> Fi
     reserved = all(gpu.kernel_driver == "vfio-pci" for gpu in gpus)
     if not (reserved or kernel_module.loaded or _installed(stack, kernel_module)):
         return None  # driver-missing
-    summary, given = _reason(stack, kernel_module)
+    summary, given = _reason(pci, system, kernel_module)
     return Finding(
         summary=summary,
         evidence=(
-            *saw(stack.pci, "gpus[0].address", "gpus[0].kernel_driver"),
+            *saw(pci, "gpus[0].address", "gpus[0].kernel_driver"),
             *saw(kernel_module, "loaded", "installed_for_running_kernel", "installed_for_kernels"),
             *saw(stack.driver, "status", "result_name"),
         ),
@@ -84,9 +86,9 @@ def _installed(stack: CudaStack, module: KernelModule) -> bool:
     return bool(module.installed_for_running_kernel or module.installed_for_kernels) or not stack.lacks_libraries
 
 
-def _reason(stack: CudaStack, module: KernelModule) -> tuple[str, dict[str, str]]:
+def _reason(pci: Pci, system: System, module: KernelModule) -> tuple[str, dict[str, str]]:
     """Return the summary, and the arguments of the repairs."""
-    gpus, kernel = stack.pci.gpus, stack.system.kernel
+    gpus, kernel = pci.gpus, system.kernel
     holders = {gpu.kernel_driver for gpu in gpus}
     addresses = listing([gpu.address for gpu in gpus])
     if holders == {"vfio-pci"}:
@@ -94,7 +96,7 @@ def _reason(stack: CudaStack, module: KernelModule) -> tuple[str, dict[str, str]
         why = f"{are} reserved for virtual machines: vfio-pci uses {them}"
         return f"The NVIDIA GPU{plural} on the bus ({addresses}) {why}.", {"reason": "vfio-pci", "device": gpus[0].address}
     if module.loaded:
-        return _not_bound(stack, module)
+        return _not_bound(pci, module)
     if "nouveau" in holders:
         return (
             "The NVIDIA driver is installed, but not loaded: the GPU uses the nouveau driver, which cannot run CUDA.",
@@ -109,9 +111,9 @@ def _reason(stack: CudaStack, module: KernelModule) -> tuple[str, dict[str, str]
     return "The NVIDIA driver is installed, but its kernel module is not loaded.", {}
 
 
-def _not_bound(stack: CudaStack, module: KernelModule) -> tuple[str, dict[str, str]]:
+def _not_bound(pci: Pci, module: KernelModule) -> tuple[str, dict[str, str]]:
     """Return why no GPU is bound to the loaded module: another driver uses it, or the GPU is not supported."""
-    gpus = stack.pci.gpus
+    gpus = pci.gpus
     holder, version, address = gpus[0].kernel_driver, module.version or "", listing([gpu.address for gpu in gpus])
     name = f"The NVIDIA driver {version}".rstrip()
     if holder is not None:

@@ -33,7 +33,6 @@ import re
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
@@ -41,6 +40,7 @@ from gpucheck.core.compat.cuda import LOWEST_DRIVER, branch_of_cuda, cuda_of_dri
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_another_machine, jax_for_cuda_12
 from gpucheck.core.repairs.machine import install_driver
@@ -51,14 +51,14 @@ _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu", "cudnn-init-failed"), tensorflow=True)
 def check(
-    stack: CudaStack, kernel_module: KernelModule | None, installation: Installation, outcomes: TrainingOutcomes
+    stack: CudaStack, kernel_module: KernelModule | None, packages: Packages, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:
     """Compare the newest CUDA that the driver supports with the major version that TensorFlow's release was built with."""
-    installed, cuda = installation.packages.tensorflow, stack.cuda
+    installed, cuda = packages.tensorflow, stack.cuda
     if installed is None or "cpu" in installed.name or outcomes.trained_on_gpu():
         return None
     if cuda.status == "failed" and str(cuda.result) in _TOO_OLD:
-        return _refused(stack, installation.context)
+        return _refused(stack, context)
     if not (stack.driver.gpu_count or stack.counts_gpus):
         return None  # an old driver lists its GPUs; if it lists none, there is another cause
     newest, evidence = _newest_cuda(stack, kernel_module)
@@ -83,10 +83,10 @@ def check(
         evidence=(
             *evidence,
             *saw(stack.driver, "version"),
-            *saw(installation.packages, "tensorflow.version"),
+            *saw(packages, "tensorflow.version"),
             *refused,
         ),
-        fix=repairs(installation.context, needed=needed, version=newest),
+        fix=repairs(context, needed=needed, version=newest),
     )
 
 

@@ -31,6 +31,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -44,27 +45,30 @@ _RHEL = "sudo dnf install -y nvidia-fabric-manager"
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu", "nvlink-down", "peer-access-unavailable"),
 )
-def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
+def check(stack: CudaStack, pci: Pci, gpus: Gpus | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report CUDA's error, NVML's if the bus shows NVSwitches, or GPUs that CUDA can use but that are not in the fabric."""
     driver, cuda = stack.driver, stack.cuda
     waiting = _waiting(gpus)
     logged = outcomes.saw_events("fabric-not-ready")
     if stack.counts_gpus:
-        if gpus is None or not waiting or not (stack.pci.nvswitches or _fabric_is_up(gpus)):
+        if gpus is None or not waiting or not (pci.nvswitches or _fabric_is_up(gpus)):
             return None
-        return _finding(f"{listing([gpu.label for _, gpu in waiting])}: {waiting[0][1].fabric_state}", (), stack, gpus, context)
+        source = f"{listing([gpu.label for _, gpu in waiting])}: {waiting[0][1].fabric_state}"
+        return _finding(source, (), stack, pci, gpus, context)
     if cuda.result in _NOT_READY:
         source, evidence = f"CUDA error {cuda.result}", saw(cuda, "result", "result_name")
-    elif driver.result == _NVML_NOT_READY and stack.pci.nvswitches:
+    elif driver.result == _NVML_NOT_READY and pci.nvswitches:
         source, evidence = "NVML error 27", saw(driver, "result", "result_name")
     elif logged:
         source, evidence = "from the log", logged
     else:
         return None
-    return _finding(source, evidence, stack, gpus, context)
+    return _finding(source, evidence, stack, pci, gpus, context)
 
 
-def _finding(source: str, evidence: tuple[Evidence, ...], stack: CudaStack, gpus: Gpus | None, context: Context) -> Finding:
+def _finding(
+    source: str, evidence: tuple[Evidence, ...], stack: CudaStack, pci: Pci, gpus: Gpus | None, context: Context
+) -> Finding:
     version = f"'s version {stack.driver.version}" if stack.driver.version else "'s version"
     waiting = _waiting(gpus)
     some = gpus is not None and 0 < len(waiting) < len(gpus.gpus) and _fabric_is_up(gpus)
@@ -72,7 +76,7 @@ def _finding(source: str, evidence: tuple[Evidence, ...], stack: CudaStack, gpus
     states = saw(gpus, *(f"gpus[{place}].fabric_state" for place, _ in waiting))
     return Finding(
         summary=f"The NVSwitch fabric that connects the GPUs is not ready ({source}): {why}.",
-        evidence=(*evidence, *saw(stack.pci, "nvswitches"), *states),
+        evidence=(*evidence, *saw(pci, "nvswitches"), *states),
         fix=repairs(context),
         action=Action.DRAIN,
         affects=tuple(gpu.label for _, gpu in waiting) if some else (),

@@ -39,10 +39,11 @@ from gpucheck.core.combiners.xid_reports import (
     has_memory_errors,
 )
 from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, RESET_REQUIRED
-from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Scope, Skip, rule, saw
+from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -81,12 +82,12 @@ class LostGpu(GpuReport, frozen=True):
         "gpu-count-unexpected",
     ),
 )
-def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Skip | None:
+def check(stack: CudaStack, pci: Pci, request: Request, xids: XidReports, context: Context) -> Finding | Skip | None:
     """Report a GPU that NVML reports as lost, a device file that returns EIO, a GPU that its driver does not list, or an Xid."""
     driver, gpus, reports = stack.driver, xids.gpus, [*xids.of("gpu"), *xids.of("start")]
     lost = [
         *_unresponsive(stack, xids),
-        *(_input_output_errors(stack.device_nodes) or _unlisted(stack, gpus)),
+        *(_input_output_errors(stack.device_nodes) or _unlisted(stack, pci, gpus)),
         *(_reported(report) for report in reports if not report.responds and report.xid.fault == "gpu"),
         *(_reported(report) for report in xids.logged("gpu")),
     ]
@@ -96,9 +97,7 @@ def check(stack: CudaStack, xids: XidReports, context: Context) -> Finding | Ski
         lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, action)]
     if not lost:
         found = _responding([report for report in reports if report.responds], xids, context)
-        unread = (
-            xids.unread if stack.request.level is Level.NODE else None
-        )  # other levels train, and need no permission to read it
+        unread = xids.unread if request.level is Level.NODE else None  # other levels train, and need no permission to read it
         return Skip(f"the kernel's log was not read completely: {unread}") if found is None and unread else found
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
     reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
@@ -184,7 +183,7 @@ def _input_output_errors(device_nodes: DeviceNodes) -> list[LostGpu]:
     ]
 
 
-def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
+def _unlisted(stack: CudaStack, pci: Pci, gpus: Gpus | None) -> list[LostGpu]:
     """Return the GPUs bound to the nvidia driver that NVML does not list, unless GPUs are hidden from this process on purpose."""
     driver, nodes = stack.driver, stack.device_nodes.gpus
     if stack.wsl.inside or stack.container.inside or not (driver.status == "ok" or driver.result == _NOT_FOUND):
@@ -196,10 +195,10 @@ def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
         LostGpu(
             function.address,
             None,
-            (*saw(stack.pci, f"gpus[{place}].address", f"gpus[{place}].kernel_driver"), *saw(driver, "status", "gpu_count")),
+            (*saw(pci, f"gpus[{place}].address", f"gpus[{place}].kernel_driver"), *saw(driver, "status", "gpu_count")),
             "it uses the nvidia driver, which does not list it",
         )
-        for place, function in enumerate(stack.pci.gpus)
+        for place, function in enumerate(pci.gpus)
         if function.kernel_driver == "nvidia" and function.address not in listed
     ]
 

@@ -21,13 +21,11 @@ References:
     https://www.tensorflow.org/guide/gpu
 """
 
-from gpucheck.core.combiners.installation import Installation
-from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
-from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import short
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.cuda import Cuda
@@ -46,25 +44,31 @@ _QUERIES = {
 
 @rule(scope=Scope.ENVIRONMENT)
 def check(
-    cuda: Cuda, build: TensorFlowBuild, keras_backend: KerasBackend, faults: LibraryFaults | None, outcomes: TrainingOutcomes
+    request: Request,
+    cuda: Cuda,
+    build: TensorFlowBuild,
+    backend: Backend | None,
+    faults: LibraryFaults | None,
+    outcomes: TrainingOutcomes,
+    context: Context,
 ) -> Finding | Skip | None:
     """Compare CUDA's count with the framework's, without the GPUs that TensorFlow reports as ignored."""
-    backend, tensorflow, installation = keras_backend.backend, build.tensorflow, build.installation
+    tensorflow = build.tensorflow
     other = backend if backend is not None and backend.other else None
     if tensorflow is None and other is None:
         return Skip("no framework was queried")
     if cuda.status in ("hung", "crashed"):
         return Skip("CUDA could not count the GPUs")
-    if not cuda.device_count or keras_backend.request.gpuless:
+    if not cuda.device_count or request.gpuless:
         return None
-    judged = _tensorflow(cuda, installation, tensorflow, faults, outcomes) if tensorflow is not None else None
+    judged = _tensorflow(cuda, tensorflow, faults, outcomes, context) if tensorflow is not None else None
     if other is None or isinstance(judged, Finding):
         return judged
-    return _other_backend(cuda, installation, other, outcomes) or judged
+    return _other_backend(cuda, other, outcomes, context) or judged
 
 
 def _tensorflow(
-    cuda: Cuda, installation: Installation, tensorflow: TensorFlow, faults: LibraryFaults | None, outcomes: TrainingOutcomes
+    cuda: Cuda, tensorflow: TensorFlow, faults: LibraryFaults | None, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:
     if tensorflow.devices is None:
         return Skip("TensorFlow's device list was not reached")
@@ -80,11 +84,11 @@ def _tensorflow(
             *outcomes.saw_events(*_REASONS),
             *(item for fault in (faults.required if faults is not None else ()) for item in fault.evidence),
         ),
-        fix=repairs(installation.context),
+        fix=repairs(context),
     )
 
 
-def _other_backend(cuda: Cuda, installation: Installation, backend: Backend, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def _other_backend(cuda: Cuda, backend: Backend, outcomes: TrainingOutcomes, context: Context) -> Finding | Skip | None:
     """Compare the GPUs that JAX or PyTorch lists; their CUDA errors give the reason."""
     if backend.devices is None:
         return Skip(f"the device list of {backend.title} was not reached")
@@ -95,7 +99,7 @@ def _other_backend(cuda: Cuda, installation: Installation, backend: Backend, out
     return Finding(
         summary=_summary(cuda, backend.title, listed, f" ({short(backend.problem)})" if backend.problem else ""),
         evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *outcomes.saw_events(*_REASONS)),
-        fix=repairs(installation.context, backend=backend.name, hidden=hidden),
+        fix=repairs(context, backend=backend.name, hidden=hidden),
     )
 
 

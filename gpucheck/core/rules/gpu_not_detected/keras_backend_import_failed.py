@@ -25,11 +25,13 @@ References:
 
 from msgspec.structs import replace
 
-from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
+from gpucheck.core.combiners.keras_backend import missing_packages
 from gpucheck.core.compat.keras import TITLES
-from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, rule, saw
 from gpucheck.core.model.wording import short
 from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import newer
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build, torch_build
@@ -42,18 +44,17 @@ from gpucheck.core.rules.gpu_not_detected._obstacles import user_file
     explains=("tensorflow-cpu-build", "cpu-fallback", "tpu-runtime-missing", "training-failed", "training-crashed"),
     first_check="the last exception of the import",
 )
-def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
+def check(request: Request, packages: Packages, backend: Backend, keras: Keras | None, context: Context) -> Finding | None:
     """Report an exception or crash of the import: of the framework first, then of Keras on it."""
-    installation, keras = keras_backend.installation, keras_backend.keras
-    name = keras_backend.request.other_backend
-    if name is None or missing_packages(installation.packages, name):
+    name = request.other_backend
+    if name is None or missing_packages(packages, name):
         return None
     title = TITLES[name]
     for what, fact in ((title, backend), (f"Keras on {title}", keras)):
         if fact is not None and fact.imported is False and (cause := user_file(fact)):
             return cause.finding(what)
     if backend.imported is False:
-        version = next((package.version for package in installation.packages.others if package.name == name), "")
+        version = next((package.version for package in packages.others if package.name == name), "")
         what, error = f"{title} {version}".rstrip(), backend.error or backend.error_type
         evidence = saw(backend, "imported", "error_type", "error", "ending")
     elif keras is not None and keras.imported is False:
@@ -64,7 +65,7 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
     return Finding(
         summary=f"{what} can't be imported: {short(error or 'no reason was given')}.",
         evidence=evidence,
-        fix=repairs(installation.context, backend=name),
+        fix=repairs(context, backend=name),
     )
 
 

@@ -33,7 +33,8 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Request, Scope, Severity, Skip, rule, saw
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 
 
@@ -56,9 +57,16 @@ class NamedBackend(msgspec.Struct, frozen=True):
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, first_check="KERAS_BACKEND and ~/.keras/keras.json")
-def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(
+    request: Request,
+    backend: KerasBackend,
+    build: TensorFlowBuild,
+    outcomes: TrainingOutcomes,
+    packages: Packages,
+    context: Context,
+) -> Finding | Skip | None:
     """Report the backend of the imported Keras; before the import, that of KERAS_BACKEND, which overrides keras.json."""
-    if backend.request.backend is not None:
+    if request.backend is not None:
         return None  # requested, and overrides the environment in the children
     if backend.keras_version is None or not versions.at_least(backend.keras_version, "3"):
         return None  # no Keras, or Keras 2, which has no other backend
@@ -71,7 +79,7 @@ def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutco
     refused = tensorflow is not None and backend.refused(tensorflow.error or "")
     imported = [fact.imported for fact in (backend.keras, backend.backend) if fact is not None]
     required = keras_tables.PACKAGES.get(named.name, ())
-    lacks = required and set(missing_packages(backend.installation.packages, named.name)) & set(required)
+    lacks = required and set(missing_packages(packages, named.name)) & set(required)
     absent = bool(lacks) and True not in imported
     broken = named.name not in keras_tables.BACKENDS or False in imported or absent
     return Finding(
@@ -80,7 +88,7 @@ def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutco
             *named.evidence,
             *(saw(tensorflow, "imported", "error_type", "error") if refused else ()),
         ),
-        fix=repairs(backend.installation.context, name=named.name, file=named.file or "", broken=broken),
+        fix=repairs(context, name=named.name, file=named.file or "", broken=broken),
         severity=Severity.ERROR if broken else None,
     )
 

@@ -23,22 +23,30 @@ References:
 """
 
 from gpucheck.core.combiners.gpu_presence import GpuPresence
-from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
+from gpucheck.core.combiners.keras_backend import missing_packages
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, rule, saw
 from gpucheck.core.model.wording import listing
+from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed",), first_check="KERAS_BACKEND and ~/.keras/keras.json")
-def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
+def check(
+    request: Request,
+    presence: GpuPresence,
+    interpreter: Interpreter,
+    packages: Packages,
+    backend: Backend | None,
+    context: Context,
+) -> Finding | None:
     """Report missing packages of the configured backend, unless its import succeeded."""
-    request, installation, backend = keras_backend.request, keras_backend.installation, keras_backend.backend
     name = request.other_backend
     if name is None:
         return None
-    interpreter, packages = installation.interpreter, installation.packages
     absent = missing_packages(packages, name)
     if backend is not None and backend.imported:
         absent = [package for package in absent if package == "keras"]
@@ -58,9 +66,7 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
             *saw(packages, "keras", "others"),
             *saw(interpreter, "executable", "version"),
         ),
-        fix=repairs(
-            installation.context, backend=name if lacks else "", keras="keras" in absent or old, gpu=bool(presence.present)
-        ),
+        fix=repairs(context, backend=name if lacks else "", keras="keras" in absent or old, gpu=bool(presence.present)),
     )
 
 

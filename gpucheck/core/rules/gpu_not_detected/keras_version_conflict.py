@@ -29,6 +29,7 @@ from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, rule, saw
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 
 # Arguments in a saved model that Keras 2 does not support.
@@ -77,10 +78,9 @@ _OF_KERAS_2 = rf"(?i){_INSIDE}|tf[-_]keras|keras 3|recognized|deserialize|locate
     tensorflow=True,
     first_check="the last exception, and the versions of TensorFlow and Keras",
 )
-def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
+def check(backend: KerasBackend, outcomes: TrainingOutcomes, packages: Packages, context: Context) -> Finding | None:
     """Check TensorFlow's own requirement, then TF_USE_LEGACY_KERAS; only a warning if a training job passed."""
-    keras, installation = backend.keras, backend.installation
-    packages = installation.packages
+    keras = backend.keras
     tensorflow = packages.tensorflow
     if tensorflow is None or "nightly" in tensorflow.name:
         return None  # nightly builds use keras-nightly
@@ -88,14 +88,14 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     have = backend.keras_version
     state = _state(have, wanted, bool(keras is not None and keras.imported))
     if wanted is None or state is None:
-        return _legacy(backend, trained=bool(outcomes.passed))
+        return _legacy(backend, packages, context, trained=bool(outcomes.passed))
     # If its metadata has no requirement, use the table of releases.
     asks = "requires" if packages.keras_requirement else "is made for"
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
     return Finding(
         summary=f"{state}, but TensorFlow {tensorflow.version} {asks} keras{wanted}.",
         evidence=(*saw(packages, "keras", field), *outcomes.saw_events("keras-version-conflict")),
-        fix=repairs(installation.context, needs=f"keras{wanted}"),
+        fix=repairs(context, needs=f"keras{wanted}"),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
     )
 
@@ -115,9 +115,9 @@ def _same_major(have: str | None, tensorflow: str) -> bool:
     return have is not None and versions.parse(have)[:1] == (3,) and new
 
 
-def _legacy(backend: KerasBackend, *, trained: bool) -> Finding | None:
+def _legacy(backend: KerasBackend, packages: Packages, context: Context, *, trained: bool) -> Finding | None:
     """Report TF_USE_LEGACY_KERAS without a tf_keras of TensorFlow's minor version."""
-    environment, packages = backend.environment, backend.installation.packages
+    environment = backend.environment
     tensorflow, old = packages.tensorflow, packages.tf_keras
     if tensorflow is None or not versions.at_least(tensorflow.version, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3):
         return None
@@ -133,7 +133,7 @@ def _legacy(backend: KerasBackend, *, trained: bool) -> Finding | None:
             *saw(environment, "variables.TF_USE_LEGACY_KERAS"),
             *saw(packages, "tf_keras", "tensorflow.version"),
         ),
-        fix=repairs(backend.installation.context, module="tf_keras"),
+        fix=repairs(context, module="tf_keras"),
         severity=Severity.WARNING if trained else None,
     )
 

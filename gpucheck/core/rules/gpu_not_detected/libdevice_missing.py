@@ -33,9 +33,9 @@ from gpucheck.core.rules.gpu_not_detected._xla import missing_tool, tool_repairs
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
+def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit, context: Context) -> Finding | Skip | None:
     """Report that XLA can't find libdevice, unless a compiled step on a GPU passed without it."""
-    return missing_tool("libdevice", faults, outcomes, toolkit)
+    return missing_tool("libdevice", faults, outcomes, toolkit, context)
 
 
 def repairs(context: Context, *, toolkit: str = "") -> Fixes:

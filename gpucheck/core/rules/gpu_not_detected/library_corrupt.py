@@ -34,6 +34,7 @@ from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.core.compat import libraries
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CHECK_DISK
@@ -55,78 +56,76 @@ _CUDNN = "nvidia-cudnn-cu12<10"
         "model-saving-unavailable",
     ),
 )
-def check(faults: LibraryFaults) -> Finding | Skip | None:
+def check(faults: LibraryFaults, packages: Packages, context: Context) -> Finding | Skip | None:
     """Report a damaged library that the loader chooses, or a damaged installed file; a warning if TensorFlow does not need it."""
-    damaged = _damaged(faults)
+    damaged = _damaged(faults, packages)
     opened: list[Fault] = []
     if faults.presence.present and not faults.unknown:
         opened = [
             fault for fault in faults.faults if fault.kind == "corrupt" and not (faults.lists_gpu and fault.library.required)
         ]
     if opened:  # if TensorFlow lists a GPU, it opened intact copies of all required libraries
-        return _of_opened(faults, opened, damaged)
+        return _of_opened(faults, opened, damaged, packages, context)
     if damaged:
-        return _of_installed(faults, damaged)
+        return _of_installed(faults, damaged, packages, context)
     return None if faults.presence.present is False else faults.presence.skip or faults.unknown
 
 
-def _damaged(faults: LibraryFaults) -> list[int]:
+def _damaged(faults: LibraryFaults, packages: Packages) -> list[int]:
     """Return the indexes of damaged files in ``Packages.damaged``, required ones first; CUDA's only if the machine has a GPU."""
     places = [
         place
-        for place, file in enumerate(faults.installation.packages.damaged)
+        for place, file in enumerate(packages.damaged)
         if faults.presence.present is not False or not file.package.startswith("nvidia-")
     ]
-    return sorted(places, key=lambda place: not _required(place, faults))
+    return sorted(places, key=lambda place: not _required(place, faults, packages))
 
 
-def _required(place: int, faults: LibraryFaults) -> bool:
+def _required(place: int, faults: LibraryFaults, packages: Packages) -> bool:
     """Whether the file is required for training, and definitely unusable."""
-    file = faults.installation.packages.damaged[place]
+    file = packages.damaged[place]
     needed = {library.package for library in faults.libraries.libraries if library.required}
     ours = not file.package.startswith("nvidia-") or file.package.startswith("nvidia-nvjitlink")  # opened by cuSOLVER
     return file.problem != "changed" and (ours or file.package in needed)
 
 
-def _of_opened(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) -> Finding:
+def _of_opened(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int], packages: Packages, context: Context) -> Finding:
     worst = next((fault for fault in corrupt if fault.library.required), corrupt[0])
     more = f", and {len(corrupt) - 1} more" if len(corrupt) > 1 else ""
     state = f"is {worst.library.problem}" if worst.library.problem else "can't be opened"
     opening = f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: " if worst.library.required else ""
     return Finding(
         summary=f"{opening}{worst.soname} {state} ({worst.library.path}){more}.",
-        evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(faults, damaged)),
+        evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(packages, damaged)),
         fix=repairs(
-            faults.installation.context,
+            context,
             path=worst.library.path or "",
-            packages=_damaged_packages(faults, corrupt, damaged),
+            packages=_damaged_packages(packages, corrupt, damaged),
         ),
         severity=None if worst.library.required else Severity.WARNING,
     )
 
 
-def _of_installed(faults: LibraryFaults, damaged: list[int]) -> Finding:
-    packages = faults.installation.packages
+def _of_installed(faults: LibraryFaults, damaged: list[int], packages: Packages, context: Context) -> Finding:
     file = packages.damaged[damaged[0]]
     sizes = f": {file.found_bytes or 0} of {file.recorded_bytes} bytes" if file.problem in ("empty", "truncated") else ""
     state = "not the file that was installed (its hash differs)" if file.problem == "changed" else file.problem
     more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
     return Finding(
         summary=f"{file.path} of {file.package} {file.version} is {state}{sizes}{more}.",
-        evidence=_evidence(faults, damaged),
-        fix=repairs(faults.installation.context, packages=_damaged_packages(faults, [], damaged)),
-        severity=None if _required(damaged[0], faults) else Severity.WARNING,
+        evidence=_evidence(packages, damaged),
+        fix=repairs(context, packages=_damaged_packages(packages, [], damaged)),
+        severity=None if _required(damaged[0], faults, packages) else Severity.WARNING,
     )
 
 
-def _evidence(faults: LibraryFaults, damaged: Iterable[int]) -> tuple[Evidence, ...]:
+def _evidence(packages: Packages, damaged: Iterable[int]) -> tuple[Evidence, ...]:
     fields = ("path", "problem", "recorded_bytes", "found_bytes")
-    return saw(faults.installation.packages, *(f"damaged[{place}].{field}" for place in damaged for field in fields))
+    return saw(packages, *(f"damaged[{place}].{field}" for place in damaged for field in fields))
 
 
-def _damaged_packages(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) -> list[str | None]:
+def _damaged_packages(packages: Packages, corrupt: list[Fault], damaged: list[int]) -> list[str | None]:
     """Return the packages whose files are damaged."""
-    packages = faults.installation.packages
     sites = tuple({f"{package.folder}/" for package in packages.nvidia})
     ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
     return [*ours, *(packages.damaged[place].package for place in damaged)]

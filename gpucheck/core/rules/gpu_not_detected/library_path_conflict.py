@@ -32,6 +32,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import Libraries, Library
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import set_path
 from gpucheck.core.repairs.context import Context
@@ -76,18 +77,22 @@ class Conflict(msgspec.Struct, frozen=True):
     ),
     first_check="the variables LD_LIBRARY_PATH and LD_PRELOAD",
 )
-def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlow | None) -> Finding | Skip | None:
+def check(
+    faults: LibraryFaults, environment: Environment, tensorflow: TensorFlow | None, packages: Packages, context: Context
+) -> Finding | Skip | None:
     """Report that the loader chooses another version; an error only if the versions are known to be incompatible."""
-    if (foreign := searched_first(faults, tensorflow)) is not None:
+    if (foreign := searched_first(faults, tensorflow, context)) is not None:
         return foreign
     if not faults.presence.present:
         return faults.presence.skip
     if faults.unknown:
         return faults.unknown
     libraries = faults.libraries
-    conflicts = [conflict for place in range(len(libraries.libraries)) if (conflict := _conflict(place, faults)) is not None]
+    conflicts = [
+        conflict for place in range(len(libraries.libraries)) if (conflict := _conflict(place, faults, packages)) is not None
+    ]
     if not conflicts:
-        return too_old(faults)
+        return too_old(faults, packages, context)
     worst = next((conflict for conflict in conflicts if conflict.incompatible), conflicts[0])
     more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
     by = worst.library.source if worst.library.source in _VARIABLES else "The system's loader"
@@ -99,13 +104,13 @@ def check(faults: LibraryFaults, environment: Environment, tensorflow: TensorFlo
         summary=f"{by} puts {worst.library.soname} {worst.described} from {worst.folder}{more} before"
         f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.incompatible else "."),
         evidence=saw(libraries, *evidence, "library_path"),
-        fix=_repairs(faults.installation.context, conflicts, libraries, environment.variables.get(_PRELOAD, "")),
+        fix=_repairs(context, conflicts, libraries, environment.variables.get(_PRELOAD, "")),
         severity=Severity.ERROR if worst.incompatible else None,
     )
 
 
-def _conflict(place: int, faults: LibraryFaults) -> Conflict | None:
-    library, packages = faults.libraries.libraries[place], faults.installation.packages
+def _conflict(place: int, faults: LibraryFaults, packages: Packages) -> Conflict | None:
+    library = faults.libraries.libraries[place]
     if library.path is None or library.source == "RUNPATH":
         return None
     wheel = next((package for package in packages.nvidia if package.name == library.package), None)

@@ -29,7 +29,9 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Finding, Fix, Fixes, Level, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
+from gpucheck.core.probes.pci import Pci
+from gpucheck.core.probes.system import System
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, IF_GPU_PRESENT, OUT_OF_SERVICE
@@ -40,10 +42,9 @@ _NO_USABLE_GPU = "28"  # NVML_ERROR_GPU_NOT_FOUND
 
 
 @rule(scope=Scope.HARDWARE, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"))
-def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None:
+def check(stack: CudaStack, pci: Pci, request: Request, system: System, tpu: Tpu, context: Context) -> Finding | Skip | None:
     """Report that the PCI bus has no NVIDIA GPU, if no layer above shows one."""
-    pci = stack.pci
-    if not stack.request.needs_gpu or stack.system.platform != "linux" or tpu.expected:
+    if not request.needs_gpu or system.platform != "linux" or tpu.expected:
         return None
     if stack.kernel_responds or stack.counts_gpus:
         return None
@@ -61,8 +62,8 @@ def check(stack: CudaStack, tpu: Tpu, context: Context) -> Finding | Skip | None
         fix=repairs(
             context,
             absent=True,
-            node=stack.request.level is Level.NODE,
-            promised=bool(stack.request.promised and stack.request.promised.count),
+            node=request.level is Level.NODE,
+            promised=bool(request.promised and request.promised.count),
         ),
     )
 

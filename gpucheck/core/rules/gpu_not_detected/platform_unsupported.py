@@ -28,7 +28,6 @@ References:
 
 import re
 
-from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
 from gpucheck.core.compat import images, versions
@@ -65,10 +64,9 @@ _MUSL = r"(?i)musl|Error relocating|Error loading shared library ld-linux"
     tensorflow=True,
 )
 def check(
-    stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, build: TensorFlowBuild, context: Context
+    system: System, presence: GpuPresence, interpreter: Interpreter, build: TensorFlowBuild, context: Context
 ) -> Finding | Skip | None:
     """Report that no wheel exists, or on ARM none that can use this GPU, unless an import succeeded."""
-    system = stack.system
     if system.platform != "linux":
         return None  # macos-no-cuda and windows-native-unsupported
     reason = _no_package(system, interpreter, build)

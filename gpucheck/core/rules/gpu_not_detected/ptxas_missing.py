@@ -39,9 +39,9 @@ _OF_PIP = (
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
-def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
+def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit, context: Context) -> Finding | Skip | None:
     """Report that XLA can't find ptxas, unless a compiled step on a GPU passed without it."""
-    return missing_tool("ptxas", faults, outcomes, toolkit)
+    return missing_tool("ptxas", faults, outcomes, toolkit, context)
 
 
 def repairs(context: Context, *, needed: str = "", buggy: str = "", instead: str = "") -> Fixes:

@@ -27,11 +27,12 @@ import re
 
 from msgspec.structs import replace
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
@@ -58,15 +59,17 @@ _CONDA_ONLY = ("3.6", "3.7")  # which uv does not have
     tensorflow=True,
     first_check="python --version",
 )
-def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: TrainingOutcomes) -> Finding | None:
+def check(
+    interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, context: Context
+) -> Finding | None:
     """Report a Python outside the installed TensorFlow's range; without one, a Python that no release has packages for."""
     if tensorflow is not None and tensorflow.imported:
         return None  # a successful import shows support
-    interpreter, packages = installation.interpreter, installation.packages
     python = f"Python {interpreter.version}"
     if interpreter.implementation.lower() != "cpython":
         return _finding(
-            installation,
+            packages,
+            context,
             f"TensorFlow has no packages for {interpreter.implementation} ({python}): it needs CPython.",
             saw(interpreter, "implementation", "version"),
         )
@@ -76,7 +79,8 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
         if not asked or versions.satisfies(interpreter.version, asked) is not False:
             return None
         return _finding(
-            installation,
+            packages,
+            context,
             f"{installed.name} {installed.version} needs Python {asked}, but this is {python}.",
             (*evidence, *saw(packages, "tensorflow.version", "tensorflow_requires_python")),
         )
@@ -84,18 +88,19 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
         return None
     newest = releases.RELEASES[releases.LATEST]
     return _finding(
-        installation,
+        packages,
+        context,
         f"No known TensorFlow release has packages for {python}: {newest.minor} is for Python {newest.python_min} to"
         f" {newest.python_max}.",
         evidence,
     )
 
 
-def _finding(installation: Installation, summary: str, evidence: tuple[Evidence, ...]) -> Finding:
-    tensorflow = installation.packages.tensorflow
+def _finding(packages: Packages, context: Context, summary: str, evidence: tuple[Evidence, ...]) -> Finding:
+    tensorflow = packages.tensorflow
     asked = f"=={tensorflow.version}" if tensorflow is not None else ""
-    needed = installation.packages.tensorflow_requires_python or ""
-    return Finding(summary=summary, evidence=evidence, fix=repairs(installation.context, version=asked, needed=needed))
+    needed = packages.tensorflow_requires_python or ""
+    return Finding(summary=summary, evidence=evidence, fix=repairs(context, version=asked, needed=needed))
 
 
 def repairs(

@@ -23,8 +23,9 @@ import re
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
+from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU
@@ -49,10 +50,11 @@ _OF_ROCM = r"(?i)\bhip(?:error| (?:runtime )?error)|rocblas|TensileLibrary"
     ),
     tensorflow=True,
 )
-def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None, context: Context) -> Finding | Skip | None:
+def check(
+    stack: CudaStack, pci: Pci, request: Request, tpu: Tpu | None, build: TensorFlowBuild | None, context: Context
+) -> Finding | Skip | None:
     """Report a machine with only AMD GPUs, unless TensorFlow is a ROCm build, which gpucheck does not examine."""
-    pci = stack.pci
-    if not stack.request.needs_gpu or not pci.amd_gpus or pci.gpus or stack.driver.gpu_count or stack.counts_gpus:
+    if not request.needs_gpu or not pci.amd_gpus or pci.gpus or stack.driver.gpu_count or stack.counts_gpus:
         return None
     if stack.container_requests_gpu or (tpu is not None and tpu.expected):
         return None

@@ -35,10 +35,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.gpu_presence import GpuPresence
-from gpucheck.core.combiners.installation import Installation
-from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
-from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, Skip, rule, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.repairs.context import Context
@@ -65,20 +63,21 @@ _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-
         "cpu-fallback",
     ),
 )
-def check(presence: GpuPresence, tpu: Tpu, build: TensorFlowBuild, keras_backend: KerasBackend) -> Finding | Skip | None:
+def check(
+    request: Request, presence: GpuPresence, tpu: Tpu, build: TensorFlowBuild, backend: Backend | None, context: Context
+) -> Finding | Skip | None:
     """Check the imported TensorFlow, else its package's name and platform; then the other backend."""
-    request, backend = keras_backend.request, keras_backend.backend
     if tpu.expected or request.gpuless:
         return None  # a build for TPUs needs no GPU code
     if not presence.present:
         return presence.skip
-    judged = None if request.other_backend else _tensorflow(presence, build)
+    judged = None if request.other_backend else _tensorflow(presence, build, context)
     if backend is None or not backend.other or isinstance(judged, Finding):
         return judged
-    return _other_backend(presence, build.installation, backend) or judged
+    return _other_backend(presence, backend, context) or judged
 
 
-def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip | None:
+def _tensorflow(presence: GpuPresence, build: TensorFlowBuild, context: Context) -> Finding | Skip | None:
     packages, tensorflow = build.packages, build.tensorflow
     if build.lists_gpu or packages.tensorflow is None:
         return None
@@ -95,19 +94,19 @@ def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip
             *presence.evidence,
         ),
         fix=repairs(
-            build.installation.context,
+            context,
             replaced=[package.name for package in packages.flavours if package.name in _REPLACED],
         ),
     )
 
 
-def _other_backend(presence: GpuPresence, installation: Installation, backend: Backend) -> Finding | None:
+def _other_backend(presence: GpuPresence, backend: Backend, context: Context) -> Finding | None:
     if backend.built_with_cuda is not False or backend.lists_gpu:
         return None
     return Finding(
         summary=f"{backend.title} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
         evidence=(*saw(backend, "version", "built_with_cuda"), *presence.evidence),
-        fix=repairs(installation.context, backend=backend.name, configured=backend.source != "--backend"),
+        fix=repairs(context, backend=backend.name, configured=backend.source != "--backend"),
     )
 
 

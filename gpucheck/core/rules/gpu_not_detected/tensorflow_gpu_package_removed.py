@@ -18,10 +18,10 @@ References:
     https://pypi.org/project/tensorflow-gpu/
 """
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, rule, saw
 from gpucheck.core.model.wording import listing
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 
 
@@ -32,9 +32,8 @@ from gpucheck.core.repairs.context import Context
     tensorflow=True,
     first_check="the name of the package that is requested",
 )
-def check(installation: Installation) -> Finding | None:
+def check(packages: Packages, context: Context) -> Finding | None:
     """Report the package tensorflow-gpu; an error if it is the only one, and contains no TensorFlow."""
-    packages = installation.packages
     place = next((place for place, package in enumerate(packages.flavours) if package.name == "tensorflow-gpu"), None)
     if place is None:
         return None
@@ -49,7 +48,7 @@ def check(installation: Installation) -> Finding | None:
     return Finding(
         summary=f"tensorflow-gpu {old.version}, a package that was discontinued in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
-        fix=repairs(installation.context),
+        fix=repairs(context),
         severity=Severity.ERROR if not others and packages.tensorflow_folder is None else None,
     )
 

@@ -31,7 +31,6 @@ References:
 
 import re
 
-from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
@@ -40,6 +39,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
@@ -89,54 +89,56 @@ def check(
     build: TensorFlowBuild,
     backend: KerasBackend,
     outcomes: TrainingOutcomes,
+    packages: Packages,
+    context: Context,
 ) -> Finding | Skip | None:
     """Report an exception or crash of the import; of Keras too, if a file or package is the known cause."""
     keras = backend.keras
     if tensorflow is None:
-        return _not_tried(build, backend)
+        return _not_tried(build, backend, packages, context)
     if tensorflow.imported and keras is not None and backend.other is None:
         cause = user_file(keras)
         if cause is None and keras.imported is False:
-            cause = unmet_requirement(build.installation) or incomplete(build.installation, keras)
-        if cause is None and keras.imported is False and build.packages.keras is not None:
-            cause = _unknown(build.installation, keras, outcomes)
+            cause = unmet_requirement(packages, context) or incomplete(keras, context)
+        if cause is None and keras.imported is False and packages.keras is not None:
+            cause = _unknown(keras, outcomes, context)
         return cause.finding("Keras") if cause else None
     if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
         return None  # TensorFlow imports Keras, whose own errors are keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
         return Skip(f"the import of TensorFlow did not finish: {ending or 'no response'}")
-    return _failed(backend, tensorflow, ending, outcomes)
+    return _failed(backend, tensorflow, ending, outcomes, packages, context)
 
 
-def _unknown(installation: Installation, keras: Keras, outcomes: TrainingOutcomes) -> Obstacle:
+def _unknown(keras: Keras, outcomes: TrainingOutcomes, context: Context) -> Obstacle:
     """Return the error of Keras's import, which names at most a package."""
     error = keras.error or keras.error_type or "no reason was given"
     module = named_module(error, outcomes) or "keras"
     evidence = saw(keras, "imported", "error_type", "error")
-    return Obstacle(_short(error), evidence, tuple(repairs(installation.context, module=module, message=error)))
+    return Obstacle(_short(error), evidence, tuple(repairs(context, module=module, message=error)))
 
 
-def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip | None:
+def _not_tried(build: TensorFlowBuild, backend: KerasBackend, packages: Packages, context: Context) -> Finding | Skip | None:
     """Report what is known without an import."""
     if build.absent or backend.other is not None:
         return None
-    if obstacle := predicted_failure(build.installation):
-        version = build.packages.tensorflow.version if build.packages.tensorflow else ""
+    if obstacle := predicted_failure(packages, context):
+        version = packages.tensorflow.version if packages.tensorflow else ""
         return obstacle.finding(f"TensorFlow {version}".rstrip())
-    obstacle = unmet_requirement(build.installation)
+    obstacle = unmet_requirement(packages, context)
     return obstacle.finding("Keras") if obstacle else Skip("TensorFlow was not imported")
 
 
-def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes) -> Finding:
-    installation = backend.installation
-    packages = installation.packages
+def _failed(
+    backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes, packages: Packages, context: Context
+) -> Finding:
     version = packages.tensorflow.version if packages.tensorflow else ""
     name = f"TensorFlow {version}".rstrip()
     opening = f"{name} can't be imported"
     logged = outcomes.saw_events("import-failed", "module-missing", "killed", "traceback")
     hidden = [module for module in packages.hidden if re.search(rf"\b{re.escape(module)}\b", tensorflow.error or "")]
-    if cause := user_file(tensorflow) or (predicted_failure(installation) if hidden else None):
+    if cause := user_file(tensorflow) or (predicted_failure(packages, context) if hidden else None):
         return cause.finding(name, logged)
     evidence = (*saw(tensorflow, "imported", "error_type", "error", "ending"), *logged)
     signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
@@ -145,10 +147,10 @@ def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes
         return Finding(
             summary=f"{opening}: the process was killed by {signal[0]}{f' ({meaning})' if meaning else ''}.",
             evidence=evidence,
-            fix=repairs(installation.context, signal=signal[0]),
+            fix=repairs(context, signal=signal[0]),
         )
     error = (tensorflow.error or tensorflow.error_type or ending).strip()
-    absent = unmet_requirement(installation)
+    absent = unmet_requirement(packages, context)
     module = named_module(error, outcomes) or ""
     package = package_for(module)
     installed = next((distribution for distribution in packages.others if distribution.name == package), None)
@@ -159,9 +161,9 @@ def _failed(backend: KerasBackend, tensorflow: TensorFlow, ending: str, outcomes
         fix=absent.fix
         if absent
         else (
-            *remove_from_pythonpath(installation, [package]),
+            *remove_from_pythonpath(packages, context, [package]),
             *_other_libraries(backend.environment, error),
-            *repairs(installation.context, needs=_unmet(installation, version, package), module=module, message=error),
+            *repairs(context, needs=_unmet(packages, version, package), module=module, message=error),
         ),
     )
 
@@ -189,11 +191,11 @@ def _short(error: str) -> str:
     return line if len(line) <= 160 else line[:157] + "..."
 
 
-def _unmet(installation: Installation, version: str, package: str) -> str:
+def _unmet(packages: Packages, version: str, package: str) -> str:
     """Return the requirement of TensorFlow's release that the package does not meet; "" if there is none."""
     release = releases.release(version)
     wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
-    installed = next((one.version for one in installation.packages.others if one.name == package), None)
+    installed = next((one.version for one in packages.others if one.name == package), None)
     return f"{package}{wanted}" if wanted and (installed is None or not versions.satisfies(installed, wanted)) else ""
 
 

@@ -28,6 +28,8 @@ from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import keras as keras_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 
 
@@ -38,11 +40,15 @@ from gpucheck.core.repairs.context import Context
     first_check="which Python runs the program, and its pip list",
 )
 def check(
-    presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None, outcomes: TrainingOutcomes
+    presence: GpuPresence,
+    build: TensorFlowBuild,
+    backend: KerasBackend | None,
+    outcomes: TrainingOutcomes,
+    interpreter: Interpreter,
+    packages: Packages,
+    context: Context,
 ) -> Finding | Skip | None:
     """Report that no distribution is installed and no import succeeded: nothing can train, not even on a CPU."""
-    installation = build.installation
-    interpreter, packages = installation.interpreter, installation.packages
     if not build.absent or (backend is not None and backend.ready):
         return None
     if packages.tensorflow_folder is not None:
@@ -55,7 +61,7 @@ def check(
             *saw(interpreter, "executable", "version"),
             *outcomes.saw_events("module-missing"),
         ),
-        fix=repairs(installation.context, gpu=with_cuda),
+        fix=repairs(context, gpu=with_cuda),
     )
 
 

@@ -34,6 +34,7 @@ from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.keras_backend import KerasBackend
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Skip, rule, saw
+from gpucheck.core.probes.interpreter import Interpreter
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import statement, word
 
@@ -51,9 +52,10 @@ from gpucheck.core.system.shells import statement, word
     tensorflow=True,
     first_check="which Python runs the program, and its pip list",
 )
-def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None) -> Finding | Skip | None:
+def check(
+    presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None, interpreter: Interpreter, context: Context
+) -> Finding | Skip | None:
     """Report that only another environment on PATH has TensorFlow; the shell's active environment comes first."""
-    installation, interpreter = build.installation, build.installation.interpreter
     if not interpreter.others or not build.absent or build.packages.tensorflow_folder:
         return None
     if backend is not None and backend.ready:
@@ -68,7 +70,7 @@ def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend |
     return Finding(
         summary=f"{interpreter.executable} has no TensorFlow; {other.tensorflow} is installed for {other.executable}{more}.",
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
-        fix=repairs(installation.context, executable=other.executable, gpu=bool(presence.present and build.cuda_wheels)),
+        fix=repairs(context, executable=other.executable, gpu=bool(presence.present and build.cuda_wheels)),
     )
 
 

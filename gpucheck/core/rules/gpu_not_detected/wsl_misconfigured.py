@@ -36,7 +36,7 @@ import re
 from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Request, Scope, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.wsl import Wsl
 from gpucheck.core.repairs.context import Context
@@ -91,7 +91,7 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
         "device-permission-denied",
     ),
 )
-def check(stack: CudaStack, context: Context) -> Finding | None:
+def check(stack: CudaStack, request: Request, context: Context) -> Finding | None:
     """Check from the bottom up: WSL's version, its GPU device, its libraries, and the ones that CUDA loads."""
     wsl = stack.wsl
     if not wsl.inside or stack.container.inside or stack.counts_gpus:
@@ -99,7 +99,7 @@ def check(stack: CudaStack, context: Context) -> Finding | None:
     if (absence := _absence(wsl)) is not None:
         why, summary, fields = absence
         finding = Finding(summary=summary, evidence=saw(wsl, *fields), fix=repairs(context, why=why))
-        return finding if stack.request.needs_gpu else None
+        return finding if request.needs_gpu else None
     foreign = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
     loaded = (stack.cuda.library or stack.driver.library or "").startswith("/usr/lib/wsl/")
     evidence: tuple[Evidence, ...] = saw(stack.cuda, "status", "result_name", "library")
