@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from gpucheck.core.compat import versions
 from gpucheck.core.logs.causes.events import Events, first_value
@@ -125,10 +125,7 @@ class ContextReader:
     def through(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the same lines, and read the first ones."""
         stream = iter(lines)
-        for line in islice(stream, _MOST_LINES):
-            self._read(line[:_WIDEST].strip())
-            yield line
-        yield from stream
+        return chain(self._tee(islice(stream, _MOST_LINES)), stream)
 
     def context(self, log: Log) -> Context:
         """Return the context from the lines read, and from the log's events."""
@@ -169,6 +166,11 @@ class ContextReader:
             driver=_driver(events),
             gpus=_gpus(events.of(*_WITH_GPU)),
         )
+
+    def _tee(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            self._read(line[:_WIDEST].strip())
+            yield line
 
     def _read(self, line: str) -> None:
         shape = line.translate(DIGITS)

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import io
 import math
 import os
@@ -151,7 +152,7 @@ def split(stream: io.BufferedReader, name: str) -> Iterator[str]:
     """Yield the lines of a text. Raises Refused: it is not text, or its compressed data is damaged or too large."""
     _textual(stream.peek(_HEAD), name)
     text = io.TextIOWrapper(stream, errors="replace")
-    yield from iter(lambda: text.readline(_LONGEST), "")
+    yield from iter(functools.partial(text.readline, _LONGEST), "")
 
 
 def _head(stream: IO[bytes] | Limited) -> bytes:
