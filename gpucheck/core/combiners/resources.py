@@ -5,10 +5,9 @@ import re
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.logs.events import Event, of_host
 from gpucheck.core.model import Evidence, Fact, Skip, combiner, saw
-from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 
-# Messages of a program whose allocation was refused; a killed program prints none.
+# Messages of a program whose allocation of main memory was refused; a killed program prints none.
 REFUSED = r"allocator cpu|MemoryError|bad_alloc|[Cc]annot allocate memory|allocator CPU|mklcpu"
 _ALLOCATION_KINDS = ("host-out-of-memory", "out-of-memory", "allocator-dump")
 
@@ -17,7 +16,6 @@ class Resources(Fact, frozen=True, kw_only=True):
     """The resources that this process may still use."""
 
     limits: Limits | None
-    container: Container | None
     outcomes: TrainingOutcomes
     free_bytes: int | None  # of main memory; None: unknown
     evidence: tuple[Evidence, ...]  # of ``free_bytes``
@@ -39,7 +37,7 @@ class Resources(Fact, frozen=True, kw_only=True):
 
 
 @combiner
-def combine(limits: Limits | None, container: Container | None, outcomes: TrainingOutcomes) -> Resources:
+def combine(limits: Limits | None, outcomes: TrainingOutcomes) -> Resources:
     """Take the lower of the machine's available memory and the control group's limit."""
     rooms: list[tuple[int, tuple[str, ...]]] = []
     if limits is not None and limits.memory_available_bytes is not None:
@@ -48,4 +46,4 @@ def combine(limits: Limits | None, container: Container | None, outcomes: Traini
         left = max(0, limits.memory_limit_bytes - (limits.memory_limit_used_bytes or 0))
         rooms.append((left, ("memory_limit_bytes", "memory_limit_used_bytes")))
     free, fields = min(rooms, default=(None, ()))
-    return Resources(limits=limits, container=container, outcomes=outcomes, free_bytes=free, evidence=saw(limits, *fields))
+    return Resources(limits=limits, outcomes=outcomes, free_bytes=free, evidence=saw(limits, *fields))

@@ -58,3 +58,8 @@ def package_of(module: str) -> str | None:
     """Return the requirement that installs a module, also of one of its parts ("PIL.Image"); None: unknown."""
     first, _, rest = module.lower().partition(".")
     return _PACKAGES.get(f"{first}.{rest.partition('.')[0]}") or _PACKAGES.get(first)
+
+
+def package_for(module: str) -> str:
+    """Return the package of a module whose import failed: "protobuf" for "google.protobuf"; an unknown module's own name."""
+    return "protobuf" if module == "google" else package_of(module) or module.partition(".")[0]

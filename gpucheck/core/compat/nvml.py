@@ -3,12 +3,21 @@
 Source: NVIDIA/go-nvml gen/nvml/nvml.h, NVML API 13 (names, bits); which of them are harmful is our judgement.
 """
 
+from gpucheck.core.compat.xid import Remedy
+
 # Results (nvmlReturn_t) that are normal on a machine without a GPU: driver not loaded, library or function not found (a stub),
 # GPU not found
 WITHOUT_GPU = (6, 9, 12, 13, 28)
 RESET_REQUIRED = 16
 GPU_LOST = (8, 10, 11, 15, RESET_REQUIRED)  # of one GPU: power cables, timeout, interrupts, lost
+_ACTIONS: dict[int, Remedy] = {8: "service", RESET_REQUIRED: "reset-gpu"}  # 8: the power cables
 HANDLE_LOST = (*GPU_LOST, 999)  # for a GPU's handle, "unknown error" means the same
+
+
+def action_of(result: int | None) -> Remedy:
+    """Return the action that a lost GPU requires; None: NVML returned no result for it."""
+    return _ACTIONS.get(result or 0, "power-cycle")
+
 
 # Why the clocks are below their maximum. A GPU at full load runs at its power limit: bit 0x4 is a fault only if that was lowered.
 CLOCK_EVENT_REASONS = {

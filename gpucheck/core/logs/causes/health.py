@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.core.compat.nvml import GPU_LOST
+from gpucheck.core.compat.nvml import GPU_LOST, action_of
 from gpucheck.core.compat.xid import RECOVERY_CHANGED, is_nonfatal, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
@@ -56,9 +56,12 @@ def gpu_lost(events: Events) -> Cause | None:
 
 def _action(lines: list[Event]) -> Action:
     """Return the action that lines without an Xid require."""
-    return Action.strongest(
-        next((action for pattern, action in _ACTIONS if re.search(pattern, event.text)), Action.POWER_CYCLE) for event in lines
-    )
+    return Action.strongest(map(_action_of_line, lines))
+
+
+def _action_of_line(event: Event) -> Action:
+    result = int(event.fields["code"]) if event.kind == "nvml-failed" else None
+    return next((action for pattern, action in _ACTIONS if re.search(pattern, event.text)), Action(action_of(result)))
 
 
 def _requested(events: Events) -> Cause | None:
@@ -106,7 +109,9 @@ def ecc_errors(events: Events) -> Cause | None:
     if not named:
         return None
     asks, lines = required_action(events.log.events, reports) if reports else (Action.IGNORE, [])
-    unrepaired = repairs or (not reports and (lost or (counts and not old)))
+    # New work may start while rows wait to be remapped, but not while pages wait to be retired.
+    failed = [event for event in repairs if event.kind != "row-remapping" or event.fields.get("state", "").lower() != "pending"]
+    unrepaired = failed or (not reports and (lost or (counts and not old)))
     named = in_order(*named, *lines)
     device = next(iter(_addresses(named)), "")
     label = f"GPU {device}" if device.isdecimal() else f"The GPU at {device}" if device else "A GPU"

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.core.compat.modules import package_for
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, in_order, values
 from gpucheck.core.logs.causes.libraries import is_conflict
@@ -10,7 +11,6 @@ from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
 from gpucheck.core.model.wording import short
 
-_PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
 _HIDDEN = r"is not a package|no attribute '__version__'|module 'keras' has no attribute"
 _OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
 _WITH_A_PAGE = r"(?:tensorflow|(?:tf_)?keras|jax|jaxlib|torch)\b"  # a missing package with another code
@@ -33,7 +33,7 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
         return None
     lines = in_order(*failed)
     module = lines[0].fields.get("module", "")
-    package = _PACKAGES.get(module, module.partition(".")[0])
+    package = package_for(module)
     because = f" because of {package}" if package not in ("", "tensorflow") else ""
     # without the path of the file
     message = lines[0].fields.get("message") or lines[0].text

@@ -5,7 +5,7 @@ import re
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.compat.modules import is_known, package_of
+from gpucheck.core.compat.modules import is_known, package_for
 from gpucheck.core.model import Fix, Fixes
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
@@ -97,12 +97,6 @@ def named_module(error: str, outcomes: TrainingOutcomes) -> str | None:
     if re.search(r"protobuf|Descriptors cannot", error, re.I):
         return "google.protobuf"
     return next(iter(named), None)
-
-
-def package_for(module: str) -> str:
-    """Return the package of a module that TensorFlow imports: "protobuf" for "google.protobuf"; "" for ""."""
-    name = module.partition(".")[0]
-    return "protobuf" if module == "google" else package_of(module) or name
 
 
 def conflicts(context: Context) -> Fix:

@@ -38,7 +38,7 @@ from gpucheck.core.combiners.xid_reports import (
     finding,
     has_memory_errors,
 )
-from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, RESET_REQUIRED
+from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, action_of
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNodes
@@ -93,8 +93,7 @@ def check(stack: CudaStack, pci: Pci, request: Request, xids: XidReports, contex
     ]
     if not lost and driver.result in GPU_LOST:
         problem = driver.problem or driver.result_name or f"NVML error {driver.result}"
-        action = Action.RESET_GPU if driver.result == RESET_REQUIRED else Action.POWER_CYCLE
-        lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, action)]
+        lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, Action(action_of(driver.result)))]
     if not lost:
         found = _responding([report for report in reports if report.responds], xids, context)
         unread = xids.unread if request.level is Level.NODE else None  # other levels train, and need no permission to read it
@@ -161,7 +160,7 @@ def _unresponsive(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
             gpu,
             saw(gpus, f"gpus[{place}].problem", f"gpus[{place}].result"),
             gpu.problem or f"NVML error {gpu.result}",
-            Action.RESET_GPU if gpu.result == RESET_REQUIRED else Action.SERVICE if gpu.result == 8 else Action.POWER_CYCLE,
+            Action(action_of(gpu.result)),
         )
         for place, gpu in enumerate(gpus.gpus if gpus is not None else ())
         if gpu.result in fatal

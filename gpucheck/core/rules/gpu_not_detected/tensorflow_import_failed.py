@@ -36,6 +36,7 @@ from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
+from gpucheck.core.compat.modules import package_for
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.keras import Keras
@@ -45,7 +46,7 @@ from gpucheck.core.repairs.commands import without
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import CHECK_DISK
 from gpucheck.core.repairs.machine import apple_plugin
-from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts, for_package, named_module, package_for, reinstall
+from gpucheck.core.rules.gpu_not_detected._failed_packages import conflicts, for_package, named_module, reinstall
 from gpucheck.core.rules.gpu_not_detected._loader_errors import newer_runtime
 from gpucheck.core.rules.gpu_not_detected._obstacles import (
     Obstacle,

@@ -28,6 +28,7 @@ import math
 import re
 
 from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.combiners.resources import REFUSED
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, TrainingRun, rule
 from gpucheck.core.model.wording import gib
@@ -37,7 +38,6 @@ from gpucheck.core.repairs.fixes import HOLDERS
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
 _KERNEL = 11  # the first two sizes of a convolution's weights are at most this
 _LARGE_SAMPLE = 1 << 30  # bytes of one tensor for one sample: no batch size helps
-HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
 
 
 @rule(scope=Scope.CODE, explains=("training-failed", "training-crashed"))
@@ -49,7 +49,7 @@ def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
 
 
 def _device_memory(run: TrainingRun) -> bool:
-    return on_gpu(run) and not re.search(HOST, run.reason or "")
+    return on_gpu(run) and not re.search(REFUSED, run.reason or "")
 
 
 def repairs(

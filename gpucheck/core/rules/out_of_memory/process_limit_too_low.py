@@ -93,7 +93,7 @@ def check(
     context: Context,
 ) -> Finding | Skip | None:
     """Report the first limit that was reached or is too low, unless training has shown that it is sufficient."""
-    reached = _refused(resources, used, system) or _reached(resources, system, log_causes)
+    reached = _refused(resources, used, system) or _reached(resources, system, log_causes, context)
     if reached is not None:
         return _finding(reached, context)
     limits, passed = resources.limits, resources.outcomes.passed
@@ -109,7 +109,7 @@ def _worst(shortages: Iterable[Shortage | None], context: Context) -> Finding | 
     return _finding(short[0], context) if short else None
 
 
-def _reached(resources: Resources, system: System | None, log_causes: LogCauses) -> Shortage | None:
+def _reached(resources: Resources, system: System | None, log_causes: LogCauses, context: Context) -> Shortage | None:
     """Return the limit that a log or a signal reports."""
     training, limits = resources.outcomes.training, resources.limits
     cause = log_causes.cause("process-limit-too-low")
@@ -118,7 +118,7 @@ def _reached(resources: Resources, system: System | None, log_causes: LogCauses)
         evidence, short = log_causes.evidence(cause), _threads(limits, system) if limits is not None else None
         if limit == "threads" and short is not None:  # which of the two limits on threads it was
             return msgspec.structs.replace(short, summary=cause.summary, evidence=(*evidence, *short.evidence))
-        other = _not_by_number(resources, evidence) if limit == "threads" else None
+        other = _not_by_number(limits, evidence, context) if limit == "threads" else None
         return other or Shortage(cause.summary, evidence, limit, fatal, group=None)
     if training is None or training.ending not in _ENDED_BY:
         return None
@@ -127,15 +127,14 @@ def _reached(resources: Resources, system: System | None, log_causes: LogCauses)
     return Shortage(reached.summary, evidence, reached.limit, True)
 
 
-def _not_by_number(resources: Resources, evidence: tuple[Evidence, ...]) -> Shortage | None:
+def _not_by_number(limits: Limits | None, evidence: tuple[Evidence, ...], context: Context) -> Shortage | None:
     """Return why a thread was refused if the number of threads can't be the reason: memory for its stack, or a filter."""
-    limits, container = resources.limits, resources.container
     if limits is None or limits.processes_cgroup is not None:
         return None
     if limits.data_bytes is not None and limits.data_bytes < SPACE_BESIDE_GPUS_BYTES:
         summary = f"The limit on this process's data (ulimit -d) is {gib(limits.data_bytes)}: another thread was refused."
         return Shortage(summary, (*evidence, *saw(limits, "data_bytes")), "data", True)
-    if container is None or not container.inside or (limits.processes or _MANY) < _MANY:
+    if not context.in_container or (limits.processes or _MANY) < _MANY:
         return None
     summary = "The system refused to start another thread in this container, although no limit on their number is near."
     return Shortage(summary, (*evidence, *saw(limits, "processes", "processes_cgroup")), _FILTER, True)

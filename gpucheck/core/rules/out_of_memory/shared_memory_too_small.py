@@ -26,6 +26,7 @@ from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.combiners.training_outcomes import on_gpu
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.model.wording import gib
+from gpucheck.core.probes.container import Container
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import at_start
 
@@ -34,9 +35,11 @@ TINY_BYTES = 64 << 20  # Docker's default
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",), first_check="df -h /dev/shm", jobs=True)
-def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
+def check(
+    resources: Resources, container: Container | None, used: GpusInUse | None, log_causes: LogCauses, context: Context
+) -> Finding | Skip | None:
     """Report shared memory that ran out, or is small in a container with GPUs; an error if tiny and no run used several GPUs."""
-    limits, container = resources.limits, resources.container
+    limits = resources.limits
     total = limits.shared_memory_total_bytes if limits is not None else None
     size = saw(limits, "shared_memory_total_bytes") if total is not None else ()
     cause = log_causes.cause("shared-memory-too-small")
