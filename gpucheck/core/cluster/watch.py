@@ -16,6 +16,7 @@ from gpucheck.core.cluster.reach import NO_ANSWER, OTHER_PROGRAM
 from gpucheck.core.host import Child, Ending
 from gpucheck.core.logs.last_words import last_words
 from gpucheck.core.model import WorkerFault
+from gpucheck.core.model.naming import WORKER
 
 FIT_SECONDS = 20.0
 ASK_SECONDS = 5.0  # between checks of which tasks listen, while a cluster forms
@@ -25,7 +26,6 @@ LOST = re.compile(
     r"(?i)UnavailableError|AbortedError|CancelledError|DeadlineExceeded|unhealthy|heartbeat"
     r"|connection reset|socket closed|failed to connect|barrier"
 )
-TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
 ASKED_LEADER = "RPC: /tensorflow.CoordinationService/"
 
 
@@ -254,5 +254,5 @@ def lost(words: str | None) -> bool:
 
 def _tasks(words: str, leader: str | None) -> list[str]:
     """Return the tasks in TensorFlow's message: "worker 1" for /job:worker/replica:0/task:1; the leader for a bare RPC."""
-    named = dict.fromkeys(f"{job} {index}" for job, index in TASK.findall(words))
+    named = dict.fromkeys(f"{job} {index}" for job, index in re.findall(WORKER, words))
     return list(named) or ([leader] if leader is not None and ASKED_LEADER in words else [])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, Recovery, Xid, is_nonfatal, recovery_of, xid
+from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, WITHOUT_XID, Recovery, Xid, is_nonfatal, recovery_of, xid
 from gpucheck.core.model import Action, Evidence, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
@@ -14,16 +14,6 @@ from gpucheck.core.probes.pci import Pci
 _ADDRESS = r"\b(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.0)?\b"
 _PROCESS_NAME = r"'.*'|\bname=.*"  # a user chooses it, quotes included
 COUNTED = (48, 63, 64, 94, 95, 171, 172)  # Xids that NVML's counters also count until the GPU is reset
-# Messages of the driver without an Xid: the requested action, and a description.
-_DRIVER_MESSAGES = (
-    (r"(?i)needs to be reset|requires? (?:a )?reset|reset required", Action.RESET_GPU, "it needs a reset"),
-    (
-        r"(?i)waiting for RPC response from GPU|heartbeat timed ?out|rpcRecvPoll timed ?out|GSP[_ ]TIMEOUT",
-        Action.IGNORE,
-        "its firmware (GSP) did not respond in time",
-    ),
-    (r"RmInitAdapter failed|rm_init_adapter failed", Action.IGNORE, "its driver could not start it"),
-)
 
 
 class GpuReport(msgspec.Struct, frozen=True):
@@ -175,9 +165,11 @@ class Machine:
             about, seen = {device} if device is not None else self.addresses, saw(kernel_log, f"nvrm[{place}]")
             if not about <= self.addresses or about <= well:
                 continue
-            for pattern, action, words in _DRIVER_MESSAGES:
-                if re.search(pattern, said) and (device is not None or action is Action.IGNORE):
-                    latest[words, device] = DriverMessage(device, self.listed.get(device or ""), seen, action, words)
+            for kind in WITHOUT_XID:
+                if re.search(kind.pattern, said) and (device is not None or not kind.is_request):
+                    # A GPU that still has the fault is reported by NVML, too.
+                    action = Action(kind.action) if kind.is_request else Action.IGNORE
+                    latest[kind.words, device] = DriverMessage(device, self.listed.get(device or ""), seen, action, kind.words)
         return (*latest.values(), *self._unknown(kernel_log, actions, messages))
 
     def _unknown(

@@ -47,6 +47,7 @@ HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
 CUDA_ERROR_OUT_OF_MEMORY = 2
 CUDA_ERROR_STUB_LIBRARY = 34
 CUDA_ERROR_NO_DEVICE = 100
+CUDA_ERRORS_OF_EXCLUSIVE_MODES = (46, 216)  # another process, or thread, uses a GPU that allows one
 # No proof of a node's fault: a job holds the memory or the GPU, a system call failed, or a user's MPS server does not respond.
 CUDA_ERRORS_OF_JOBS = (CUDA_ERROR_OUT_OF_MEMORY, 46, 304, *range(805, 811))
 

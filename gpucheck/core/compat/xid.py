@@ -138,6 +138,25 @@ def is_nonfatal(text: str) -> bool:
     return re.findall(r"\b(?:Fatal|Nonfatal)\b", text)[-1:] == ["Nonfatal"]
 
 
+class MessageWithoutXid(msgspec.Struct, frozen=True):
+    """A kind of message of the driver that has no Xid."""
+
+    pattern: str
+    words: str
+    action: Remedy
+    is_request: bool  # the driver requests the action; otherwise none is needed if the GPU responds later
+
+
+WITHOUT_XID = (
+    MessageWithoutXid(r"(?i)needs to be reset|requires? (?:a )?reset|reset required", "it needs a reset", "reset-gpu", True),
+    MessageWithoutXid(
+        r"(?i)waiting for RPC response from GPU|heartbeat timed ?out|rpcRecvPoll timed ?out|GSP[_ ]TIMEOUT",
+        "its firmware (GSP) did not respond in time",
+        "reset-gpu",
+        False,
+    ),
+    MessageWithoutXid(r"RmInitAdapter failed|rm_init_adapter failed", "its driver could not start it", "power-cycle", False),
+)
 RECOVERY_CHANGED = 154  # the Xid with the action that the driver requires now
 NONE_NEEDED = 0
 _RESET_IT = "end all programs on the GPU, and reset it"

@@ -1,7 +1,8 @@
-"""Names of devices, spelled the same in every report, label and reason; and the names that are similar to an unknown one."""
+"""Names of devices, spelled the same in every report, label and reason; of workers; and names similar to an unknown one."""
 
 from collections.abc import Iterable
 
+WORKER = r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)"  # in TensorFlow's messages: the job, and the index of the task
 LISTED_BELOW = 12  # if no name is similar, all names are listed if there are fewer
 
 

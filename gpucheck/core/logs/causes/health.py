@@ -3,7 +3,7 @@
 import re
 
 from gpucheck.core.compat.nvml import GPU_LOST, action_of
-from gpucheck.core.compat.xid import RECOVERY_CHANGED, is_nonfatal, xid
+from gpucheck.core.compat.xid import RECOVERY_CHANGED, WITHOUT_XID, is_nonfatal, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
 from gpucheck.core.logs.events import Event
@@ -19,7 +19,8 @@ _NVML_UNKNOWN = "999"  # for a GPU's handle, not for one query: also means "lost
 _ACTIONS = (
     (r"(?i)recovery action *: *(?:\w+ )?reboot", Action.REBOOT),
     (r"(?i)recovery action *: *drain p2p", Action.DRAIN),
-    (r"(?i)recovery action *:|requires? (?:a )?reset|reset required|needs to be reset|\bGSP\b|rpcRecvPoll", Action.RESET_GPU),
+    (r"(?i)recovery action *:", Action.RESET_GPU),
+    *((kind.pattern, Action(kind.action)) for kind in WITHOUT_XID),
 )
 
 

@@ -5,12 +5,12 @@ import re
 import msgspec
 
 from gpucheck.core.model import Fix
+from gpucheck.core.model.naming import WORKER
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.system.shells import word
 
 _ADDRESS = r"\[?(?P<host>[\w.%-]+|[\w:%.]*:[\w:%.]*?)\]?[:<, ]+(?P<port>\d{2,5})\b"
 _IN_TEXT = r"ipv[46]:(\[[\w:%.]+\]:\d+|[\w.-]+:\d+)|Address already in use:? *(\S+:\d+)"
-_TASK = r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)"
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ def address_in(address: str, text: str = "") -> Address:
         address: "10.0.0.7:2222", "10.0.0.5<33092", "node-0, 29500", "/job:worker/replica:0/task:1"; empty: unknown.
         text: the line.
     """
-    task = re.search(_TASK, address) or re.search(_TASK, text)
+    task = re.search(WORKER, address) or re.search(WORKER, text)
     inner = re.search(_IN_TEXT, text)
     match = re.match(_ADDRESS, address if not address.startswith("/job:") else "") or re.match(
         _ADDRESS, (inner[1] or inner[2]) if inner else ""
