@@ -1,40 +1,23 @@
 """The CUDA toolkit on this machine that XLA could use if it finds none by itself."""
 
-import re
-
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Assignment, Fact, Operation, combiner
-from gpucheck.core.model.wording import listing
+from gpucheck.core.model import Fact, combiner
 from gpucheck.core.probes.driver import Driver
-from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.libraries import CudaTool, Libraries
-
-_DATA_FOLDER = r"""--xla_gpu_cuda_data_dir=("(?:[^"\\]|\\.)*"|'[^']*'|\S*)\s*"""
 
 
 class XlaToolkit(Fact, frozen=True, kw_only=True):
-    """The variable that makes XLA find it; None: no toolkit fits, or XLA needs none."""
+    """The toolkit for XLA."""
 
-    assignment: Assignment | None
+    folder: str | None  # None: none fits, or XLA needs none
 
 
 @combiner
-def combine(libraries: Libraries, driver: Driver | None, environment: Environment | None) -> XlaToolkit:
+def combine(libraries: Libraries, driver: Driver | None) -> XlaToolkit:
     """Choose the toolkit whose ptxas fits best, if ptxas or libdevice is missing."""
-    lacking = [name for name, tool in (("ptxas", libraries.ptxas), ("libdevice", libraries.libdevice)) if tool.path is None]
-    folder = _toolkit(libraries, driver) if lacking else None
-    if folder is None or environment is None:
-        return XlaToolkit(assignment=None)
-    flag = f"--xla_gpu_cuda_data_dir={_flag_value(folder)}"
-    reason = f"XLA does not search the folder of {listing(lacking)}"
-    flags = environment.variables.get("XLA_FLAGS", "")
-    kept = re.sub(_DATA_FOLDER, "", flags).strip()
-    operation = Operation.PREPEND
-    if kept != flags.strip():  # if the flag is repeated, the last one applies
-        operation, flag = Operation.SET, f"{flag} {kept}".strip()
-        reason = f"{reason}, and the flag's current folder has none"
-    return XlaToolkit(assignment=Assignment(variable="XLA_FLAGS", operation=operation, value=flag, reason=reason))
+    lacking = libraries.ptxas.path is None or libraries.libdevice.path is None
+    return XlaToolkit(folder=_toolkit(libraries, driver) if lacking else None)
 
 
 def _toolkit(libraries: Libraries, driver: Driver | None) -> str | None:
@@ -49,10 +32,3 @@ def _toolkit(libraries: Libraries, driver: Driver | None) -> str | None:
     fitting = [tool for tool in fitting if newest is None or not major(tool) or major(tool) <= newest]
     own = [tool for tool in fitting if release is not None and major(tool) == (release.cuda_major,)]
     return next((tool.path for tool in [*own, *fitting]), None)
-
-
-def _flag_value(folder: str) -> str:
-    """Quote a folder if needed: XLA splits its flags at spaces (tsl/util/command_line_flags, parse_flags_from_env)."""
-    if not re.search(r"[\s'\"\\]", folder):
-        return folder
-    return '"' + re.sub(r'(["\\])', r"\\\1", folder) + '"'

@@ -1,16 +1,22 @@
 """The check and the repairs that ptxas and libdevice share: tools that XLA needs in addition to TensorFlow's libraries."""
 
+import re
+
 from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Severity, Skip, saw
+from gpucheck.core.model.wording import listing
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.libraries import Libraries
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
 from gpucheck.core.system.shells import statement
 
 _WITHOUT_XLA = Fix(text="Or disable XLA in your code: model.compile(..., jit_compile=False)")
+_DATA_FOLDER = r"""--xla_gpu_cuda_data_dir=("(?:[^"\\]|\\.)*"|'[^']*'|\S*)\s*"""
 _FIRST_WITH_WHEELS = "2.14"  # before that, XLA does not search pip's folders
 _OF_CONDA = 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$CONDA_PREFIX${XLA_FLAGS:+ $XLA_FLAGS}"'
 # By the field of ``Libraries``: the name of the file, and why XLA needs it.
@@ -22,7 +28,12 @@ _TOOLKIT = {
 
 
 def missing_tool(
-    field: str, faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit, context: Context
+    field: str,
+    faults: LibraryFaults,
+    outcomes: TrainingOutcomes,
+    toolkit: XlaToolkit,
+    environment: Environment | None,
+    context: Context,
 ) -> Finding | Skip | None:
     """Report a tool that XLA can't find, unless a compiled step on a GPU passed without it."""
     libraries = faults.libraries
@@ -37,16 +48,38 @@ def missing_tool(
     release = releases.release(libraries.tensorflow)
     copies = file.elsewhere
     where = f" (XLA does not search the folder of {copies[0]})" if copies else ""
-    assignment = toolkit.assignment or (_reach(field, copies[0]) if copies else None)
+    of_toolkit = _of_toolkit(toolkit.folder, libraries, environment) if toolkit.folder and environment is not None else None
+    assignment = of_toolkit or (_reach(field, copies[0]) if copies else None)
     return Finding(
         summary=f"{name} is {'not found' if copies else 'not installed'}{where}; XLA, which Keras 3 uses by"
         f" default to compile models, {need}.",
         evidence=(*saw(libraries, f"{field}.path", f"{field}.elsewhere"), *outcomes.saw_events(f"{field}-missing")),
         fix=tool_repairs(context, field, assignment),
-        assignments=() if toolkit.assignment is None else (toolkit.assignment,),
+        assignments=() if of_toolkit is None else (of_toolkit,),
         # Keras 2 compiles with XLA only on request.
         severity=None if release is None or versions.at_least(release.minor, "2.16") else Severity.WARNING,
     )
+
+
+def _of_toolkit(folder: str, libraries: Libraries, environment: Environment) -> Assignment:
+    """Return the assignment that makes XLA search a toolkit."""
+    flag = f"--xla_gpu_cuda_data_dir={_flag_value(folder)}"
+    lacking = [name for name, tool in (("ptxas", libraries.ptxas), ("libdevice", libraries.libdevice)) if tool.path is None]
+    reason = f"XLA does not search the folder of {listing(lacking)}"
+    flags = environment.variables.get("XLA_FLAGS", "")
+    kept = re.sub(_DATA_FOLDER, "", flags).strip()
+    operation = Operation.PREPEND
+    if kept != flags.strip():  # if the flag is repeated, the last one applies
+        operation, flag = Operation.SET, f"{flag} {kept}".strip()
+        reason = f"{reason}, and the flag's current folder has none"
+    return Assignment(variable="XLA_FLAGS", operation=operation, value=flag, reason=reason)
+
+
+def _flag_value(folder: str) -> str:
+    """Quote a folder if needed: XLA splits its flags at spaces (tsl/util/command_line_flags, parse_flags_from_env)."""
+    if not re.search(r"[\s'\"\\]", folder):
+        return folder
+    return '"' + re.sub(r'(["\\])', r"\\\1", folder) + '"'
 
 
 def _reach(field: str, copy: str) -> Assignment:

@@ -28,14 +28,17 @@ from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.model import Finding, Fixes, Scope, Skip, rule
+from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._xla import missing_tool, tool_repairs
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit, context: Context) -> Finding | Skip | None:
+def check(
+    faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit, environment: Environment | None, context: Context
+) -> Finding | Skip | None:
     """Report that XLA can't find libdevice, unless a compiled step on a GPU passed without it."""
-    return missing_tool("libdevice", faults, outcomes, toolkit, context)
+    return missing_tool("libdevice", faults, outcomes, toolkit, environment, context)
 
 
 def repairs(context: Context, *, toolkit: str = "") -> Fixes:

@@ -28,6 +28,7 @@ from gpucheck.core.combiners.library_faults import LibraryFaults
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xla_toolkit import XlaToolkit
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
+from gpucheck.core.probes.environment import Environment
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import jax_build
 from gpucheck.core.rules.gpu_not_detected._xla import missing_tool, tool_repairs
@@ -39,9 +40,11 @@ _OF_PIP = (
 
 
 @rule(scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
-def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit, context: Context) -> Finding | Skip | None:
+def check(
+    faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit, environment: Environment | None, context: Context
+) -> Finding | Skip | None:
     """Report that XLA can't find ptxas, unless a compiled step on a GPU passed without it."""
-    return missing_tool("ptxas", faults, outcomes, toolkit, context)
+    return missing_tool("ptxas", faults, outcomes, toolkit, environment, context)
 
 
 def repairs(context: Context, *, needed: str = "", buggy: str = "", instead: str = "") -> Fixes:
