@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from gpucheck.commands.bench.model import Ask
 from gpucheck.core.child.messages.benchmark import Configuration
 from gpucheck.core.model.kinds import PRECISIONS
+from gpucheck.core.training.smoke.network import PER_REPLICA_BATCH
 from gpucheck.core.training.strategies import load_all
 
-DEFAULT_BATCH = {"CPU": 8, "GPU": 64, "TPU": 64}  # per replica, as in the smoke job
 DEFAULT_STEPS = {"CPU": 10, "GPU": 50, "TPU": 50}
 DEFAULT_CPU_DEVICES = 2
 CPU_DEVICES_MAX = 64  # logical devices; each has a thread pool
@@ -60,7 +60,7 @@ def plan(ask: Ask, devices: list[str], no_tpu: str | None = None) -> tuple[list[
     configurations: list[Configuration] = []
     for size, precision in itertools.product(ask.global_batch_sizes or ask.batch_sizes or (0,), ask.precisions or PRECISIONS[:1]):
         for name, why in unmeasured.items():
-            batch_size = size or (0 if ask.model else DEFAULT_BATCH["TPU" if name == TPU else kind])
+            batch_size = size or (0 if ask.model else PER_REPLICA_BATCH["TPU" if name == TPU else kind])
             configurations.append(Configuration(name, (), precision, False, batch_size, reason=why))
         configurations += _configurations(ask, size, precision, kind, placements)
     if all(configuration.reason for configuration in configurations):
@@ -94,7 +94,7 @@ def _configurations(ask: Ask, size: int, precision: str, kind: str, placements: 
     for xla, at_once, (strategy, count) in itertools.product(XLA[ask.xla], ask.steps_per_execution or (1,), placements):
         here = TPU.upper() if strategy == TPU else kind
         batch_size, rest = divmod(size, count) if ask.global_batch_sizes else (size, 0)
-        batch_size = batch_size or (0 if ask.model else DEFAULT_BATCH[here])
+        batch_size = batch_size or (0 if ask.model else PER_REPLICA_BATCH[here])
         reason = FLOAT16_ON_TPU if strategy == TPU and precision == "mixed_float16" else None
         if rest or (xla and count > 1 and strategy != TPU) or (strategy == TPU and xla != XLA[ask.xla][0]):
             continue

@@ -17,8 +17,9 @@ BRANCHES = (
     *((390, "9.1"), (384, "9.0")),
 )
 
-_CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
+CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
 CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
+CUDNN_FOR_OLD_GPUS = f"nvidia-cudnn-cu12<{CUDNN_WITHOUT_OLD_GPUS}"
 # The first that is known to work with XLA of TensorFlow 2.21. With 9.5, a convolution with a bias failed on a T4, A10G and L4;
 # with 9.3, one in bfloat16 failed on an H100.
 CUDNN_FOR_XLA = "9.24"
@@ -88,4 +89,4 @@ def first_branch(capability: tuple[int, int]) -> str | None:
 
 def cudnn_runs_on(cudnn: str, capability: tuple[int, int]) -> bool:
     """Whether this cuDNN has kernels for the GPU; 9.11 dropped GPUs before Turing (7.5)."""
-    return capability >= _CUDNN_LOWEST_SINCE or not versions.at_least(cudnn, _CUDNN_WITHOUT_OLD_GPUS)
+    return capability >= _CUDNN_LOWEST_SINCE or not versions.at_least(cudnn, CUDNN_WITHOUT_OLD_GPUS)

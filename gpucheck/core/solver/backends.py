@@ -85,10 +85,10 @@ def _platform(platforms: tuple[Platform, ...], machine: Machine, source: str) ->
 def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Choice:
     turing = frameworks.JAX[0].lowest
     old = any(capability < turing for capability, _ in machine.kinds)
-    pins = ("nvidia-cudnn-cu12<9.11",) if old and backend == "jax" else ()
+    pins = (cuda_tables.CUDNN_FOR_OLD_GPUS,) if old and backend == "jax" else ()
     remarks = [f"{keras.TITLES[backend]} {build.newest} is the newest of this build"] if build.ended else []
     if pins:
-        remarks.append("cuDNN 9.11 and newer have no code for this GPU")
+        remarks.append(f"cuDNN {cuda_tables.CUDNN_WITHOUT_OLD_GPUS} and newer have no code for this GPU")
     if backend == "jax" and machine.wsl:
         remarks.append("JAX's developers call its WSL2 support experimental")
     if machine.lacks_driver:

@@ -172,8 +172,8 @@ def _cudnn(release: Release, machine: Machine) -> tuple[tuple[str, ...], tuple[s
     if old is None or not ranges:
         return (), ()
     last = cuda_tables.CUDNN_LAST_FOR_OLD_GPUS
-    remark = f"cuDNN 9.11 and newer have no code for {old.title}, so {last} is the newest allowed"
-    return ("nvidia-cudnn-cu12<9.11",), (remark,)
+    remark = f"cuDNN {cuda_tables.CUDNN_WITHOUT_OLD_GPUS} and newer have no code for {old.title}, so {last} is the newest allowed"
+    return (cuda_tables.CUDNN_FOR_OLD_GPUS,), (remark,)
 
 
 def _assignments(release: Release, python: Python) -> tuple[Assignment, ...]:

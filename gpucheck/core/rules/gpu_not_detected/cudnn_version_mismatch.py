@@ -147,8 +147,8 @@ def repairs(
     needed = versions.minor(compiled or release.cudnn)
     name = package or "nvidia-cudnn-cu12"
     for_old = Fix(
-        text="For Pascal and Volta GPUs, stay below 9.11",
-        command=context.pip(f"{name}>={needed if needed.startswith('9.') else '9'},<9.11"),
+        text=f"For Pascal and Volta GPUs, stay below {cuda_tables.CUDNN_WITHOUT_OLD_GPUS}",
+        command=context.pip(f"{name}>={needed if needed.startswith('9.') else '9'},<{cuda_tables.CUDNN_WITHOUT_OLD_GPUS}"),
     )
     if "ARCH_MISMATCH" in status:
         yield for_old

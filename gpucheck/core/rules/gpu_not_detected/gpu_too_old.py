@@ -34,6 +34,7 @@ from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
+from gpucheck.core.compat.cuda import CUDNN_FOR_OLD_GPUS
 from gpucheck.core.model import Finding, Fix, Fixes, Request, Scope, Severity, Skip, rule
 from gpucheck.core.model.wording import listing, version_text
 from gpucheck.core.probes.gpus import Gpu, Gpus
@@ -82,7 +83,7 @@ def repairs(context: Context, *, capability: str = "", gpu: str = "", left: bool
         major, minor = versions.parse(capability)[:2]
         context = replace(context, gpus=Gpus(gpus=(Gpu(index=0, name=gpu, compute_capability=(major, minor)),)))
     if context.framework == "jax":
-        command = context.pip("--upgrade", "jax[cuda12]", "nvidia-cudnn-cu12<9.11")
+        command = context.pip("--upgrade", "jax[cuda12]", CUDNN_FOR_OLD_GPUS)
         yield Fix(text="Install JAX for CUDA 12 with the last cuDNN that supports GPUs before Turing", command=command)
     elif not (capability or context.gpus):
         yield Fix(text="Install the last release of the program that supports the GPU")
