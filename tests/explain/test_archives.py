@@ -38,12 +38,10 @@ def zipped(files):
 FORMS = {"tar": tar, "tar.gz": lambda files: tar(files, "w:gz"), "tar.xz": lambda files: tar(files, "w:xz"), "zip": zipped}
 
 
-def read(data, name="", **limits):
+def read(data, **limits):
     """Return every text with its lines, and why the rest was not read."""
-    archive = archive_in(io.BytesIO(data), str(name), "logs.tar")
+    archive = archive_in(io.BytesIO(data), "", "logs.tar", **limits)
     assert isinstance(archive, Archive)
-    for limit, value in limits.items():
-        setattr(archive, limit, value)
     return [(name, list(lines)) for name, lines in archive.texts()], archive.cut
 
 
@@ -87,8 +85,7 @@ def test_total_size_is_limited(form, tmp_path):
     path = tmp_path / "logs"
     path.write_bytes(FORMS[form]({"a.log": b"x\n" * 50, "b.log": b"y\n" * (1 << 20), "c.log": b"z\n"}))
     with path.open("rb") as stream:
-        archive = archive_in(stream, str(path), "logs")
-        archive._left = 1000
+        archive = archive_in(stream, str(path), "logs", most_bytes=1000)
         texts = [(name, sum(map(len, lines))) for name, lines in archive.texts()]
     assert texts[0] == ("a.log", 100)
     assert texts[1][1] <= 900
@@ -96,7 +93,7 @@ def test_total_size_is_limited(form, tmp_path):
 
 
 def test_size_of_a_compressed_member_is_limited():
-    texts, _ = read(tar({"bomb.log.gz": gzip.compress(b"x\n" * (1 << 20))}), _left=1000)
+    texts, _ = read(tar({"bomb.log.gz": gzip.compress(b"x\n" * (1 << 20))}), most_bytes=1000)
     assert sum(len(line) for _, lines in texts for line in lines) <= 1000
 
 

@@ -25,16 +25,17 @@ _HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.G
 class Archive:
     """The files of an archive, in its order. ``cut`` says why the rest was not read."""
 
-    def __init__(self, stream: io.BufferedReader, name: str, late: Callable[[], bool]) -> None:
+    def __init__(self, stream: io.BufferedReader, name: str, late: Callable[[], bool], most_bytes: int = LIMIT) -> None:
         """Set the source; reads nothing.
 
         Args:
             stream: an unpacked tar archive, or a zip archive, whose stream must be able to seek.
             name: the archive's name, for messages.
             late: returns whether the deadline has passed.
+            most_bytes: of all files together, when unpacked; the rest is not read.
         """
         self.cut: str | None = None
-        self._stream, self._name, self._late, self._left = stream, name, late, LIMIT
+        self._stream, self._name, self._late, self._left = stream, name, late, most_bytes
 
     def texts(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield the name and the lines of each file, no lines if it is not text. Read them before the next file is requested.
@@ -104,13 +105,14 @@ def shown(name: str) -> str:
     return clean if len(clean) <= _MOST_NAME else f"...{clean[-_MOST_NAME:]}"
 
 
-def archive_in(stream: IO[bytes] | Limited, path: str, name: str) -> Archive | io.BufferedReader:
+def archive_in(stream: IO[bytes] | Limited, path: str, name: str, most_bytes: int = LIMIT) -> Archive | io.BufferedReader:
     """Open an archive, compressed or not. If the file is not an archive, return its content.
 
     Args:
         stream: its bytes, from the start.
         path: the file's path. A zip archive is opened from it, because its list of files is at its end.
         name: the name the user gave.
+        most_bytes: of an archive's files together, when unpacked; the rest is not read.
 
     Raises:
         Refused: its format is not supported, such as a zip archive from a pipe.
@@ -119,8 +121,8 @@ def archive_in(stream: IO[bytes] | Limited, path: str, name: str) -> Archive | i
     if os.path.isfile(path):
         whole = open(path, "rb")  # noqa: SIM115 - closed with the process
         if whole.peek(len(ZIP_MAGIC)).startswith(ZIP_MAGIC):
-            return Archive(whole, name, late)
+            return Archive(whole, name, late, most_bytes)
         whole.close()
     content = unpacked(stream, name)
     is_tar = content.peek(_TAR_AT + len(_TAR_MAGIC))[_TAR_AT:].startswith(_TAR_MAGIC)
-    return Archive(content, name, late) if is_tar else content
+    return Archive(content, name, late, most_bytes) if is_tar else content
