@@ -19,6 +19,17 @@ from gpucheck.core.probes import interpreter, libraries, packages
 pytestmark = needs_cc
 
 
+class HostOf(LocalHost):
+    """This machine, with a given interpreter to examine."""
+
+    def __init__(self, examined, *args, **options):
+        super().__init__(*args, **options)
+        self.examined = examined
+
+    def interpreter(self):
+        return self.examined
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's loader")
 def test_truncated_library_is_reported_and_the_others_are_opened(tmp_path):
     """With real files and a real child: opening the truncated library causes SIGBUS, and the others are still opened."""
@@ -26,8 +37,8 @@ def test_truncated_library_is_reported_and_the_others_are_opened(tmp_path):
         file = tmp_path / path[1:]
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data.encode() if isinstance(data, str) else data)
-    with LocalHost(Request(), env={"PATH": "/usr/bin"}) as host:
-        host._interpreter = Interpreter(**{**NOWHERE, "prefix": f"{tmp_path}/venv", "path": (f"{tmp_path}{SITE}",)})
+    examined = Interpreter(**{**NOWHERE, "prefix": f"{tmp_path}/venv", "path": (f"{tmp_path}{SITE}",)})
+    with HostOf(examined, Request(), env={"PATH": "/usr/bin"}) as host:
         found = {one.soname: one for one in libraries.read(host).libraries}
     assert (found["libcublas.so.12"].problem, found["libcublas.so.12"].opened) == ("truncated", False)
     assert found["libcublas.so.12"].open_error == "killed by SIGBUS"
