@@ -169,7 +169,7 @@ def interrupted(**options):
     said = []
     model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
     model.compile(optimizer="sgd", loss="mse", jit_compile=False)
-    watch = Watch(say=said.append, **options)
+    watch = Watch(**{"say": said.append, **options})
     try:
         model.fit(dataset(0), epochs=4, verbose=0, callbacks=[watch, Failing()])
     except KeyboardInterrupt:
@@ -186,8 +186,7 @@ again.model.fit(dataset(0), verbose=0, callbacks=[again])
 again.on_train_begin()  # outside a fit: its end is unknown
 print(json.dumps({"later": later, "report": json.load(open("later.json")), "threads": threads, "two": two,
      "asked": [asked.epochs, asked.steps, asked.interrupted]}), flush=True)
-last, _ = interrupted(every_seconds=100)
-last._print = None
+last, _ = interrupted(every_seconds=100, say=None)
 """,
     )
     assert found["threads"] == []
