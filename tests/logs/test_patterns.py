@@ -17,7 +17,16 @@ def test_every_block_of_a_pattern_file_is_parsed():
     files = {path.stem: path.read_text() for path in folder.glob("*.txt")}
     assert set(files) == {*patterns.TOPICS, "common", "harmless", "place", "suspects"}
     headings = {topic: len(re.findall(r"^[^\s#]", text, re.MULTILINE)) for topic, text in files.items()}
-    assert headings == {topic: len(patterns._BLOCK.findall(text)) for topic, text in files.items()}
+    common = {}
+    assert list(patterns.parsed(files.pop("common"), common)) == []
+    assert len(common) == headings.pop("common")
+    assert headings == {topic: blocks(text, common) for topic, text in files.items()}
+
+
+def blocks(text, common):
+    """Count the patterns and the parts of a file."""
+    parts = dict(common)
+    return len(list(patterns.parsed(text, parts))) + len(parts) - len(common)
 
 
 def test_every_converter_is_used_by_a_pattern():
@@ -33,14 +42,12 @@ def test_unbalanced_quotation_marks_are_removed(text, kept):
 
 
 def test_exceptions_and_field_conversions_of_a_pattern_are_parsed():
-    block = [
-        r"lost (?P<name>\w+) (?P<place>\S+)",
-        "unless never",
-        "grave=yes where again",
-        "=> lower, gpu -> card, until=now, +2 lines",
-    ]
-    pattern = patterns._pattern("other", ("lost",), block)
-    assert (pattern.regex, pattern.continuation_lines, pattern.regexes) == (block[0], 2, (block[0], "never", "again"))
+    regex = r"lost (?P<name>\w+) (?P<place>\S+)"
+    lines = [regex, "unless never", "grave=yes where again", "=> lower, gpu -> card, until=now, +2 lines"]
+    text = "".join(f"{line}\n" for line in ["other: lost", *(f"    {line}" for line in lines)])
+    (pattern,) = patterns.parsed(text, {})
+    assert (pattern.kind, pattern.literals) == ("other", ("lost",))
+    assert (pattern.regex, pattern.continuation_lines, pattern.regexes) == (regex, 2, (regex, "never", "again"))
     fields = [pattern.fields(re.search(pattern.regex, line)) for line in ("never lost GPU X", "lost GPU X", "lost CPU Y again")]
     assert fields == [
         None,

@@ -92,13 +92,16 @@ def _matches(regex: str, match: "re.Match[str]") -> bool:
 def load(topics: Iterable[str] = TOPICS) -> tuple[Pattern, ...]:
     """Return all patterns of these topics."""
     common: dict[str, str] = {}
-    list(_read("common", common))
-    return tuple(pattern for topic in topics for pattern in _read(topic, dict(common)))
+    list(parsed(_text("common"), common))
+    return tuple(pattern for topic in topics for pattern in parsed(_text(topic), dict(common)))
 
 
-def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
-    """Yield the patterns of a file, and add its parts to ``parts``."""
-    text = (pkgutil.get_data(__name__, f"{topic}.txt") or b"").decode()
+def _text(topic: str) -> str:
+    return (pkgutil.get_data(__name__, f"{topic}.txt") or b"").decode()
+
+
+def parsed(text: str, parts: dict[str, str]) -> Iterator[Pattern]:
+    """Yield the patterns of a file's text, and add its parts to ``parts``."""
     for heading, block in _BLOCK.findall(text):
         lines = [_PART.sub(lambda part: parts[part[1]], line[4:]) for line in block.splitlines()]
         kind, _, literals = heading.partition(": ")
