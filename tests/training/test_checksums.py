@@ -7,6 +7,7 @@ from in_tensorflow import MARKS, printed_by
 from gpucheck.core.child.messages.training import Checksums
 from gpucheck.core.model.checksums import Difference, first_difference
 from gpucheck.core.probes.training import Training
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.accuracy_changes import device_results_differ
 
 BEGINNING = """
@@ -91,8 +92,8 @@ print(json.dumps([repeated.wrong, repeated.unstable, repeated.unavailable, sorte
 PART = 50  # repetitions per process
 
 
-def faults(message):
-    return list(device_results_differ._repeated(Training(checksums=msgspec.convert(message, Checksums))))
+def fault_in(message):
+    return device_results_differ.check(Training(checksums=msgspec.convert(message, Checksums)), Context())
 
 
 class TestOnTensorFlow:
@@ -109,7 +110,7 @@ class TestOnTensorFlow:
         assert len(messages) == times
         assert {message["problem"] for message in messages} == {None}
         assert all(len(device["checksums"]) == 12 for message in messages for device in message["devices"])
-        assert [fault.summary for message in messages for fault in faults(message)] == []
+        assert [fault.summary for fault in map(fault_in, messages) if fault is not None] == []
         assert len({tuple(device["losses"]) for message in messages for device in message["devices"]}) == 1
 
     @pytest.mark.slow
@@ -118,13 +119,13 @@ class TestOnTensorFlow:
         found = printed_by(FAULTY, "3", str(times))
         assert len(found) == times
         for kind, step, often, message in found:
-            fault = faults(message)[0]
+            fault = fault_in(message)
             assert fault.affects == ("CPU:1",), (kind, step, often)
             assert f"step {step} in float32" in fault.summary, (kind, step, often)
 
     def test_all_computations_match_their_known_results(self):
         message = printed_by(EVERYTHING, "2", "1")
-        assert faults(message) == []
+        assert fault_in(message) is None
         for device in message["devices"]:
             assert device["unavailable"] == {}
             assert {"float32 sum", "full float32 product", "int8 product", "bfloat16 product", "float16 step 4 weights"} <= set(
