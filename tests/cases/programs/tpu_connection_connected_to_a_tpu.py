@@ -3,8 +3,12 @@ from gpucheck.core.training import framework
 from gpucheck.core.child.messages.struct import to_builtins
 from gpucheck.core.child.messages.frameworks import FrameworkTask
 from gpucheck.core.child.messages.training import Trained
-from gpucheck.core.training.strategies import tpu
-tpu.connect = lambda tf: len(tf.config.list_logical_devices()) and 2
+import tensorflow as tf
+listed = tf.config.list_logical_devices
+tf.distribute.cluster_resolver.TPUClusterResolver = lambda tpu: tpu
+tf.config.experimental_connect_to_cluster = lambda resolver: None
+tf.tpu.experimental.initialize_tpu_system = lambda resolver: listed()
+tf.config.list_logical_devices = lambda kind=None: ["TPU:0", "TPU:1"] if kind == "TPU" else listed(kind)
 runs = []
 class Reporter:
     def begin(self, kind, job="", step=""): pass
