@@ -1,14 +1,14 @@
-import os, signal, sys, weakref
+import os, signal, sys, time, weakref
 number = int(sys.argv.pop(1))
-import gpucheck.cli, gpucheck.cli.group
-def begin(limit):
-    class Thing:
-        pass
-    thing = Thing()
-    kept = weakref.ref(thing, lambda _: os.kill(os.getpid(), number))
-    del thing
-    import time
-    time.sleep(20)
-    return 0
-gpucheck.cli.group.start = begin
+import gpucheck.cli
+class Thing:
+    pass
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name == "gpucheck.cli.group":
+            thing = Thing()
+            kept = weakref.ref(thing, lambda _: os.kill(os.getpid(), number))
+            del thing
+            time.sleep(20)
+sys.meta_path.insert(0, Finder)
 gpucheck.cli.main()
