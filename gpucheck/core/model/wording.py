@@ -83,6 +83,27 @@ def driver_mismatch(kernel: str | None, library: str | None) -> str:
     return "The NVIDIA kernel module and the driver's libraries have different versions."
 
 
+DRIVER_NOT_LOADED = "The NVIDIA driver is installed, but its kernel module is not loaded."
+GROWTH_TOO_LATE = (
+    "Memory growth was requested too late: TensorFlow had already initialized the GPU (Physical devices cannot be modified"
+    " after being initialized)."
+)
+# The fields of the log, or the values of the rule, replace the braces of the next three.
+XLA_FILE_UNREADABLE = "{variable} names the file {file}, which XLA can't open, so it aborts the process."
+OUTSIDE_SCOPE = "Something was created or used outside the scope of the strategy that trains it: {text}."
+MULTI_WORKER_FIT = "Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {text}."
+
+
+def convolution_refused(version: str | None) -> str:
+    """Return the summary for a cuDNN with which XLA can't run a convolution, with its version if it is known."""
+    return f"XLA can't run a convolution with {f'cuDNN {version}' if version else 'the loaded cuDNN'}."
+
+
+def no_temporary_folder(tried: str) -> str:
+    """Return the summary for a machine without a folder for temporary files; ``tried``: ' (/tmp, /var/tmp)'."""
+    return f"No folder for temporary files is writable{tried}, but TensorFlow needs one when it is imported."
+
+
 def version_text(numbers: tuple[int, ...]) -> str:
     """Format a version: '12.0' for (12, 0)."""
     return ".".join(map(str, numbers))

@@ -15,7 +15,7 @@ from gpucheck.core.logs.causes.startup import (
 )
 from gpucheck.core.logs.xid import address, codes, reported, required_action
 from gpucheck.core.model import Severity
-from gpucheck.core.model.wording import driver_mismatch, short
+from gpucheck.core.model.wording import DRIVER_NOT_LOADED, driver_mismatch, short
 
 _NOT_INITIALIZED, _COMPAT_REFUSED, _MISMATCH = "3", "804", "803"
 _MPS = ("805", "807", "808")
@@ -92,7 +92,7 @@ def driver_not_loaded(events: Events) -> Cause | None:
     elif handles and not (failed or silent):
         summary = "The NVIDIA driver is loaded but could not initialize any GPU."
     else:
-        summary = "The NVIDIA driver is installed, but its kernel module is not loaded."
+        summary = DRIVER_NOT_LOADED
     repaired_by = "unsupported" if foreign else "refused" if handles and not (failed or silent) else ""
     return Cause(summary, named, named={} if first_value(named, "reason") else {"reason": repaired_by})
 

@@ -14,7 +14,7 @@ from gpucheck.core.logs.causes.events import Events, values
 from gpucheck.core.logs.causes.startup import infer_startup_failure
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Severity
-from gpucheck.core.model.wording import listing
+from gpucheck.core.model.wording import convolution_refused, listing
 
 _OF_CUDA = r"(?i)^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml|infer|onnx)|nccl)"
 _CUDNN = r"(?i)^(?:lib)?cudnn"
@@ -235,8 +235,8 @@ def cudnn_version_mismatch(events: Events) -> Cause | None:
     version = versions.of_cudnn(loaded[0].fields["version"]) if loaded else ""
     if version and versions.at_least(version, CUDNN_FOR_XLA):
         return None
-    summary = f"XLA can't run a convolution with {f'cuDNN {version}' if version else 'the loaded cuDNN'}."
-    return Cause(summary, [*failed[:1], *loaded], named={"compiled": CUDNN_FOR_XLA, "xla": "yes"})
+    named = {"compiled": CUDNN_FOR_XLA, "xla": "yes"}
+    return Cause(convolution_refused(version), [*failed[:1], *loaded], named=named)
 
 
 def ptxas_missing(events: Events) -> Cause | None:

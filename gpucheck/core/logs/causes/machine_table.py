@@ -2,7 +2,7 @@
 
 from gpucheck.core.logs.causes.cause import Match, Row, always, refused, until_gpu_use
 from gpucheck.core.model import Action, Severity
-from gpucheck.core.model.wording import REACHED
+from gpucheck.core.model.wording import GROWTH_TOO_LATE, REACHED
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -123,8 +123,7 @@ ROWS = (
     ),
     Row(
         "memory-growth-too-late",
-        "Memory growth was requested too late: TensorFlow had already initialized the GPU (Physical devices cannot be modified"
-        " after being initialized).",
+        GROWTH_TOO_LATE,
         Match("memory-growth-too-late"),
     ),
     Row("shared-memory-too-small", "Shared memory (/dev/shm) ran out.", Match("shared-memory-exhausted"), severity=ERROR),

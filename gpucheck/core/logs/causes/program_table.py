@@ -4,6 +4,7 @@ from gpucheck.core.compat import removed
 from gpucheck.core.logs.causes.cause import Match, Row, always, until_gpu_use
 from gpucheck.core.logs.causes.memory import KERNEL_FAULTS
 from gpucheck.core.model import Severity
+from gpucheck.core.model.wording import OUTSIDE_SCOPE, XLA_FILE_UNREADABLE, no_temporary_folder
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
@@ -101,7 +102,7 @@ ROWS = (
     ),
     Row(
         "temporary-folder-missing",
-        "No folder for temporary files is writable[ ({folders})], but TensorFlow needs one when it is imported.",
+        no_temporary_folder("[ ({folders})]"),
         Match("temporary-folder-missing"),
     ),
     Row(
@@ -113,7 +114,7 @@ ROWS = (
     Row("tensorflow-import-failed", _ILLEGAL, Match("killed", signal="SIGILL")),
     always(
         "xla-flags-unknown",
-        "{variable} names the file {file}, which XLA can't open, so it aborts the process.",
+        XLA_FILE_UNREADABLE,
         Match("xla-flag-unknown", file=".+"),
     ),
     always(
@@ -132,7 +133,7 @@ ROWS = (
     Row("training-failed", "Training ended early: {text}.", Match("program-error", mild="yes"), severity=WARNING),
     Row(
         "variable-outside-scope",
-        "Something was created or used outside the scope of the strategy that trains it: {text}.",
+        OUTSIDE_SCOPE,
         Match("variable-outside-scope"),
     ),
     always(

@@ -7,7 +7,7 @@ from gpucheck.core.logs.last_words import fatal
 from gpucheck.core.logs.reading.lines import headless
 from gpucheck.core.model import Severity
 from gpucheck.core.model.naming import devices
-from gpucheck.core.model.wording import short
+from gpucheck.core.model.wording import MULTI_WORKER_FIT, short
 
 _MANY_EPOCHS = 3  # epochs or steps that a model may need to become better than a guess
 _FILL_REPORT_SECONDS = 10  # interval of progress messages in shuffle_dataset_op.cc (tensorflow/core/kernels/data)
@@ -104,8 +104,7 @@ def multi_worker_fit_unsupported(events: Events) -> Cause | None:
     failed = [event for event in events.unresolved("multi-worker-fit-unsupported") if clustered or "needs" not in event.fields]
     if not failed:
         return None
-    summary = f"Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {short(failed[0].text)}."
-    return Cause(summary, failed[:1])
+    return Cause(MULTI_WORKER_FIT.format(text=short(failed[0].text)), failed[:1])
 
 
 def peer_access_unavailable(events: Events) -> Cause | None:

@@ -38,7 +38,7 @@ from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
-from gpucheck.core.model.wording import version_text
+from gpucheck.core.model.wording import convolution_refused, version_text
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import WITHOUT_LIBRARY_PATH
@@ -100,16 +100,10 @@ def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes, context: 
     cudnn = next((library for library in faults.libraries.libraries if library.soname.startswith("libcudnn.")), None)
     if failed is None or (cudnn is not None and cudnn.version and versions.at_least(cudnn.version, cuda_tables.CUDNN_FOR_XLA)):
         return None
-    version = f"cuDNN {cudnn.version}" if cudnn is not None and cudnn.version else "the loaded cuDNN"
-    fix = repairs(
-        context,
-        package=cudnn.package if cudnn is not None else None,
-        compiled=cuda_tables.CUDNN_FOR_XLA,
-        xla="yes",
-    )
-    return Finding(
-        summary=f"XLA can't run a convolution with {version}.", evidence=failed.evidence, fix=fix, affects=failed.affects
-    )
+    summary = convolution_refused(cudnn.version if cudnn is not None else None)
+    package = cudnn.package if cudnn is not None else None
+    fix = repairs(context, package=package, compiled=cuda_tables.CUDNN_FOR_XLA, xla="yes")
+    return Finding(summary=summary, evidence=failed.evidence, fix=fix, affects=failed.affects)
 
 
 def _other_major(

@@ -38,7 +38,7 @@ import re
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
-from gpucheck.core.model.wording import listing
+from gpucheck.core.model.wording import DRIVER_NOT_LOADED, listing
 from gpucheck.core.probes.kernel_module import KernelModule
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.system import System
@@ -108,7 +108,7 @@ def _reason(pci: Pci, system: System, module: KernelModule) -> tuple[str, dict[s
         why = "its libraries are installed, but not a kernel module for the running kernel"
         why = f"its kernel module was built for {built}, but {running}" if built else why
         return f"The NVIDIA driver is not loaded: {why}.", {"reason": "not-built"}
-    return "The NVIDIA driver is installed, but its kernel module is not loaded.", {}
+    return DRIVER_NOT_LOADED, {}
 
 
 def _not_bound(pci: Pci, module: KernelModule) -> tuple[str, dict[str, str]]:

@@ -24,6 +24,7 @@ References:
 """
 
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import no_temporary_folder
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
@@ -49,8 +50,7 @@ def check(limits: Limits, tensorflow: TensorFlow | None, context: Context) -> Fi
         return None
     error = saw(tensorflow, "error") if tensorflow is not None and tensorflow.error else ()
     return Finding(
-        summary=f"No folder for temporary files is writable ({', '.join(limits.temporary_folders)}), but TensorFlow needs one"
-        " when it is imported.",
+        summary=no_temporary_folder(f" ({', '.join(limits.temporary_folders)})"),
         evidence=(*saw(limits, "temporary_folders", "temporary_folder"), *error),
         fix=repairs(context),
     )

@@ -23,7 +23,7 @@ References:
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
-from gpucheck.core.model.wording import listing
+from gpucheck.core.model.wording import XLA_FILE_UNREADABLE, listing
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tensorflow import XLA_VARIABLES, TensorFlow
 from gpucheck.core.repairs.context import Context
@@ -55,7 +55,7 @@ def check(
     if file:
         kept = []
     return Finding(
-        summary=f"{holder} names the file {file}, which XLA can't open, so it aborts the process."
+        summary=XLA_FILE_UNREADABLE.format(variable=holder, file=file)
         if file
         else f"{holder} contains {named}, which this TensorFlow's XLA does not support, so it aborts the process.",
         evidence=(

@@ -25,6 +25,7 @@ References:
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
+from gpucheck.core.model.wording import MULTI_WORKER_FIT
 from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.repairs.context import Context
@@ -35,11 +36,10 @@ REFUSED = r"PerReplica"
 @rule(scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
 def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report that Keras tried to convert values of replicas. TF_CONFIG alone does not show whether the program calls fit."""
-    summary = "Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {text}."
     failure = log_causes.failure(
         "multi-worker-fit-unsupported",
         REFUSED,
-        summary,
+        MULTI_WORKER_FIT,
         repairs(context),
         on=lambda run: run.strategy == "multi_worker_mirrored",
     )

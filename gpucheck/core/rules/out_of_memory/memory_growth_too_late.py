@@ -23,6 +23,7 @@ import re
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
+from gpucheck.core.model.wording import GROWTH_TOO_LATE
 from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.context import Context
 
@@ -55,8 +56,7 @@ def check(
     if evidence is None:
         return outcomes.skip
     return Finding(
-        summary="Memory growth was requested too late: TensorFlow had already initialized the GPU (Physical devices cannot be"
-        " modified after being initialized).",
+        summary=GROWTH_TOO_LATE,
         evidence=evidence,
         fix=repairs(context),
     )
