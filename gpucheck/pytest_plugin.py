@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MARKER = "requires_gpu"
 LEVELS = ("quick", "default", "full")  # those of ``api.Depth``, which is slow to import
-_REPORTS = pytest.StashKey["dict[bool, Result]"]()  # key: whether a CPU is enough
+REPORTS = pytest.StashKey["dict[bool, Result]"]()  # key: whether a CPU is enough; a stored report replaces the check
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -68,7 +68,7 @@ def requires_gpu(request: pytest.FixtureRequest) -> "Result":
 def _require(config: pytest.Config, gpus: int = 1, memory_gib: float = 0.0) -> "Result":
     from gpucheck import api
 
-    reports = config.stash.setdefault(_REPORTS, {})
+    reports = config.stash.setdefault(REPORTS, {})
     if (gpus == 0) not in reports:
         reports[gpus == 0] = api.check(level=cast("Depth", config.getini("gpucheck_level")), allow_cpu=gpus == 0)
     report = reports[gpus == 0]

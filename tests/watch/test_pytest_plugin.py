@@ -26,6 +26,12 @@ def test_requires_gpu_by_fixture(requires_gpu):
 
 def test_without_requirement(): ...
 """
+RECORDED = """
+from gpucheck.pytest_plugin import REPORTS
+
+def pytest_configure(config):
+    config.stash[REPORTS] = dict.fromkeys((False, True), recorded())
+"""
 
 
 @pytest.mark.parametrize(("gpus", "expected"), [(0, "2 passed, 3 skipped"), (1, "4 passed, 1 skipped")])
@@ -36,7 +42,7 @@ def test_tests_are_skipped_with_the_root_cause(tmp_path, gpus, expected):
     argv = [sys.executable, "-m", "pytest", "-rs", "-p", "gpucheck.pytest_plugin", "-p", "no:cacheprovider", "test_project.py"]
     if gpus:  # replace this machine with a recorded one
         place = f"import sys; sys.path.insert(0, {str(ROOT / 'tests')!r})\nfrom test_api import recorded\n"
-        (tmp_path / "conftest.py").write_text(f"{place}from gpucheck import api\napi.check = lambda **_: recorded()\n")
+        (tmp_path / "conftest.py").write_text(place + RECORDED)
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
     assert expected in done.stdout, done.stdout + done.stderr
     if not gpus:
