@@ -16,7 +16,8 @@ from gpucheck.core.host import Completed, Disk, Ending, FileStatus, Memory
 from gpucheck.core.model import Assignment, Operation, ProbeStatus, Reading, Request
 from gpucheck.core.model.fact import Facts
 
-NOWHERE = dict.fromkeys(("executable", "version", "implementation", "prefix", "base_prefix", "platform", "stdlib"), "") | {
+NOWHERE = dict.fromkeys(("executable", "version", "prefix", "base_prefix", "platform", "stdlib"), "") | {
+    "implementation": "cpython",
     "path": (),
     "bits": 64,
 }

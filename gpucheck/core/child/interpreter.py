@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gpucheck.core.child.messages.machine import Interpreter, InterpreterTask
+from gpucheck.core.child.messages.machine import Described, Interpreter, InterpreterTask
 
 if TYPE_CHECKING:
     from gpucheck.core.child.runtime import Reporter
@@ -37,5 +37,5 @@ def _absolute(entry: str) -> str:
 
 def run(reporter: Reporter, task: InterpreterTask) -> None:
     """Report the interpreter."""
-    reporter.begin(Interpreter)
-    reporter.end(describe())
+    reporter.begin(Described)
+    reporter.end(Described(describe()))

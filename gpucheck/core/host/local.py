@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from gpucheck.core.child.interpreter import describe
 from gpucheck.core.child.messages import AnyTask, Task
-from gpucheck.core.child.messages.machine import Interpreter, InterpreterTask
+from gpucheck.core.child.messages.machine import Described, Interpreter, InterpreterTask
 from gpucheck.core.host import LOG_LIMIT_BYTES, Child, Completed, Disk, FileStatus, Memory
 from gpucheck.core.host.child import interpreter_problem
 from gpucheck.core.host.children import Children
@@ -251,7 +251,8 @@ class LocalHost:
 
     def _describe_in_child(self) -> Interpreter | str:
         child = self.child(InterpreterTask(), limit=15.0)
-        return child.wait_for(Interpreter) or interpreter_problem(child, str(self.request.python), self.run)
+        described = child.wait_for(Described)
+        return described.interpreter if described else interpreter_problem(child, str(self.request.python), self.run)
 
 
 def _opener(path: str, flags: int) -> int:

@@ -3,6 +3,10 @@
 import re
 from collections.abc import Iterator
 
+import msgspec
+from msgspec.structs import replace
+
+from gpucheck.core.child.messages.machine import Installation
 from gpucheck.core.child.messages.machine import Interpreter as Description
 from gpucheck.core.compat import versions
 from gpucheck.core.host import Host
@@ -18,14 +22,10 @@ class OtherInterpreter(Fact, frozen=True, kw_only=True):
     tensorflow: str  # distribution and version: "tensorflow 2.21.0"
 
 
-class Interpreter(Fact, frozen=True, kw_only=True):
+class Interpreter(Installation, Fact, frozen=True, kw_only=True):
     """The examined interpreter, as it describes itself."""
 
-    executable: str
-    version: str  # "3.12.3"
     implementation: str = "cpython"
-    prefix: str
-    base_prefix: str
     environment: str | None = None  # "venv", "conda" or None: the system's own Python
     externally_managed: bool | None = None  # PEP 668: pip does not install here
     pip_version: str | None = None  # None: no pip
@@ -45,19 +45,12 @@ def read(host: Host) -> Interpreter:
     answer = _distributions.interpreter(host)
     distributions = _distributions.installed(host, answer.path)
     pip = distributions.get("pip")
-    prefix, base = answer.prefix, answer.base_prefix
-    virtual = prefix != base
-    return Interpreter(
-        executable=answer.executable,
-        version=answer.version,
-        implementation=answer.implementation or "cpython",
-        prefix=prefix,
-        base_prefix=base,
-        environment="venv" if virtual else "conda" if host.names(f"{prefix}/conda-meta") else None,
+    virtual = answer.prefix != answer.base_prefix
+    return replace(
+        msgspec.convert(answer, Interpreter, from_attributes=True),
+        environment="venv" if virtual else "conda" if host.names(f"{answer.prefix}/conda-meta") else None,
         externally_managed=not virtual and "EXTERNALLY-MANAGED" in host.names(_library(answer)),
         pip_version=pip.version if pip else None,
-        bits=answer.bits,
-        path=answer.path,
         active_environment=host.env.get("VIRTUAL_ENV") or host.env.get("CONDA_PREFIX"),
         others=() if _distributions.flavours(distributions) else tuple(_others(host, answer.path)),
     )

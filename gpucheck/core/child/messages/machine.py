@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpucheck.core.child.messages import Message, Task
+from gpucheck.core.child.messages.struct import Struct
 
 
 class InterpreterTask(Task):
@@ -14,19 +15,30 @@ class InterpreterTask(Task):
     examined: ClassVar[bool] = True
 
 
-class Interpreter(Message):
-    """The running interpreter."""
+class Installation(Struct, frozen=True, kw_only=True):
+    """Which interpreter it is."""
 
-    stage: ClassVar[str] = "interpreter"
     executable: str
     version: str  # "3.12.3"
-    implementation: str
+    implementation: str  # "cpython"
     prefix: str
     base_prefix: str
+
+
+class Interpreter(Installation, frozen=True, kw_only=True):
+    """The running interpreter."""
+
     path: tuple[str, ...]  # sys.path, absolute, in order, without repetitions
     bits: int
     platform: str  # as sys.platform
     stdlib: str  # folder of the standard library
+
+
+class Described(Message):
+    """The interpreter, as it describes itself."""
+
+    stage: ClassVar[str] = "interpreter"
+    interpreter: Interpreter
 
 
 class DeviceNodesTask(Task):
