@@ -5,7 +5,7 @@ import functools
 import numbers
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, TextIO, cast, get_args
 
@@ -15,8 +15,20 @@ from gpucheck.core.compat.keras import TRAINING_BACKENDS
 from gpucheck.core.engine import discovery
 from gpucheck.core.engine.pipeline import diagnose
 from gpucheck.core.host.local import LocalHost
-from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
+from gpucheck.core.model import (
+    TIMEOUT_SECONDS,
+    Assignment,
+    Diagnosis,
+    Expectations,
+    Fix,
+    Level,
+    Operation,
+    Report,
+    Request,
+    Verdict,
+)
 from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.repairs.fixes import ALLOW_CPU
 from gpucheck.core.reports.shared import progress_line
 from gpucheck.core.system import integrity
 
@@ -32,6 +44,7 @@ _IN_PYTHON = {  # the terminal's hint on an option -> the hint in Python
     "gpucheck --allow-cpu": "gpucheck.check(allow_cpu=True)",
 }
 
+_AT_START = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")  # read once, before a script's first line
 _NOT_REDACTED = "<small>Contains the names of this machine: clear this output before you share the notebook.</small>"
 
 
@@ -41,9 +54,7 @@ class Result(Report, frozen=True, kw_only=True):
     @property
     def repairs(self) -> tuple[str, ...]:
         """The fix of each root cause, as Python code if a program can apply it itself."""
-        from gpucheck.core.repairs.in_python import repairs
-
-        return repairs(self.findings)
+        return _repairs(self.findings)
 
     def __repr__(self) -> str:
         """Return one line; ``print`` shows the report."""
@@ -227,3 +238,45 @@ def unready(report: Report, gpus: int, memory_gib: float) -> str | None:
 def result(report: Report) -> Result:
     """Return the report as a ``Result``."""
     return Result(**msgspec.structs.asdict(report))
+
+
+def _repairs(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
+    """Return the first fix of each root cause, in the findings' order: the text, then the commands, indented."""
+    return tuple(
+        _repair(finding) for finding in findings if finding.explained_by is None and finding.muted is None and finding.fix
+    )
+
+
+def _repair(finding: Diagnosis) -> str:
+    fix = finding.fix[0]
+    if fix.command is None and any(other.command == ALLOW_CPU.command for other in finding.fix):
+        return f"{_first(finding, fix)}\nOr train on the CPU:\n    gpucheck.require(gpus=0)"
+    return _first(finding, fix)
+
+
+def _first(finding: Diagnosis, fix: Fix) -> str:
+    lines = list(_statements(finding))
+    if lines:
+        return "\n".join([f"{fix.text}, before TensorFlow is imported:", "    import os", *(f"    {line}" for line in lines)])
+    if fix.command == ALLOW_CPU.command:
+        return f"{fix.text}:\n    gpucheck.require(gpus=0)"
+    if fix.command is None:
+        return f"{fix.text}."
+    return f"{fix.text}, {_place(fix, finding.assignments)}:\n    {fix.command}"
+
+
+def _place(fix: Fix, assignments: tuple[Assignment, ...]) -> str:
+    late = any(assignment.variable in _AT_START for assignment in assignments) or "export " in (fix.command or "")
+    return "in a shell, before Python starts" if late else "in a shell"
+
+
+def _statements(finding: Diagnosis) -> Iterator[str]:
+    """Yield the assignments that fix it, if a running program can still make them."""
+    made = [assignment for assignment in finding.assignments if assignment.apply]
+    if any(assignment.variable in _AT_START or assignment.operation is Operation.PREPEND for assignment in made):
+        return
+    for assignment in made:
+        if assignment.operation is Operation.UNSET:
+            yield f"os.environ.pop({assignment.variable!r}, None)"
+        else:
+            yield f"os.environ[{assignment.variable!r}] = {assignment.value!r}"
