@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from gpucheck.commands.setup import vocabulary
-from gpucheck.core.compat import cuda, gpus, systems, tpu, versions
+from gpucheck.commands.setup import systems, vocabulary
+from gpucheck.core.compat import cuda, gpus, tpu, versions
 from gpucheck.core.solver.machine import Gpu, Machine, OtherGpu, Python
 
 LONGEST = 1000  # characters of a description

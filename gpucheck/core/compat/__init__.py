@@ -19,6 +19,5 @@ A key that is not in a table returns None: unknown is not an error.
 - modules: the package of a Python module
 - vendors: packages that GPU vendors make themselves
 - downloads: how much an answer of `gpucheck setup` downloads
-- systems: the C library of Linux distributions
 - tpu: TPU generations, their PCI ids, and libtpu
 """
