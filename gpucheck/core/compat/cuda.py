@@ -46,8 +46,18 @@ _FIRST_CUDA = {
 HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
 
 CUDA_ERROR_OUT_OF_MEMORY = 2
+CUDA_ERROR_NOT_INITIALIZED = 3  # from a later call, it means that this process never called cuInit
 CUDA_ERROR_STUB_LIBRARY = 34
 CUDA_ERROR_NO_DEVICE = 100
+CUDA_ERROR_INVALID_DEVICE = 101
+CUDA_ERROR_JIT_COMPILER_NOT_FOUND = 221
+CUDA_ERROR_OPERATING_SYSTEM = 304
+CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803
+CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804
+CUDA_ERROR_UNKNOWN = 999
+CUDA_ERRORS_OF_OLD_DRIVERS = (35, 36)  # insufficient driver; a call that needs a newer one
+CUDA_ERRORS_OF_THE_FABRIC = (802, 919)  # it is not ready
+CUDA_ERRORS_OF_MPS = (805, 807, 808)
 CUDA_ERRORS_OF_EXCLUSIVE_MODES = (46, 216)  # another process, or thread, uses a GPU that allows one
 # No proof of a node's fault: a job holds the memory or the GPU, a system call failed, or a user's MPS server does not respond.
 CUDA_ERRORS_OF_JOBS = (CUDA_ERROR_OUT_OF_MEMORY, 46, 304, *range(805, 811))

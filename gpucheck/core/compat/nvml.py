@@ -8,10 +8,16 @@ from gpucheck.core.compat.xid import Remedy
 # Results (nvmlReturn_t) that are normal on a machine without a GPU: driver not loaded, library or function not found (a stub),
 # GPU not found
 WITHOUT_GPU = (6, 9, 12, 13, 28)
+NOT_PERMITTED = (4, 17)  # no permission; blocked by the operating system or a control group
+LIBRARY_NOT_FOUND = 12
 RESET_REQUIRED = 16
+VERSION_MISMATCH = 18  # of the library and the kernel module
+FABRIC_NOT_READY = 27
+GPU_NOT_FOUND = 28
+UNKNOWN = 999
 GPU_LOST = (8, 10, 11, 15, RESET_REQUIRED)  # of one GPU: power cables, timeout, interrupts, lost
 _ACTIONS: dict[int, Remedy] = {8: "service", RESET_REQUIRED: "reset-gpu"}  # 8: the power cables
-HANDLE_LOST = (*GPU_LOST, 999)  # for a GPU's handle, "unknown error" means the same
+HANDLE_LOST = (*GPU_LOST, UNKNOWN)  # for a GPU's handle, "unknown error" means the same
 
 
 def action_of(result: int | None) -> Remedy:

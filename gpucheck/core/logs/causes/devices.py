@@ -2,15 +2,15 @@
 
 import re
 
-from gpucheck.core.compat.cuda import HIDES_ALL
+from gpucheck.core.compat.cuda import CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_OPERATING_SYSTEM, HIDES_ALL
 from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.compat.nvml import NOT_PERMITTED
 from gpucheck.core.logs.causes.cause import Cause, sentence
 from gpucheck.core.logs.causes.events import Events, in_order, uses_gpu, values
 from gpucheck.core.logs.causes.startup import (
     NO_DEVICE,
     NO_LIBRARY,
     NVML_UNKNOWN,
-    OPERATING_SYSTEM,
     RAY_WORKER,
     UNKNOWN,
     continued_after,
@@ -44,9 +44,7 @@ _NOT_GIVEN = {
 }
 # Messages of a job that did not get its GPU.
 _MISSED = ("cuinit-failed", "driver-absent", "placement-failed", "library-missing", "nvml-failed")
-_INVALID_DEVICE = "101"
 _IN_USE = "216"  # by another thread; returned in exclusive modes only
-_NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
 # the first GPU, because CUDA also refuses an index that is too high
 _EXISTS = re.compile(r"^(?=.*\bordinal 0\b).*\bcuDevicePrimaryCtxRetain\b")
 _NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # programs request GPU 0 on any machine
@@ -89,7 +87,7 @@ def container_without_gpu(events: Events) -> Cause | None:
 
 def _denied(events: Events) -> list[Event]:
     # the toolkit uses the host's CUDA, which failed to initialize
-    of_host = {event.line for event in events.cuda_refusals(UNKNOWN, OPERATING_SYSTEM)}
+    of_host = {event.line for event in events.cuda_refusals(UNKNOWN, CUDA_ERROR_OPERATING_SYSTEM)}
     denied = events.without_later_gpu_use("container-gpu-denied", reason="|".join(_NOT_GIVEN))
     denied = [event for event in denied if event.line not in of_host]
     if not events.unresolved("container-gpu-denied"):  # the job waited for a GPU, and got one
@@ -118,7 +116,7 @@ def devices_hidden(events: Events) -> Cause | None:
             return Cause(start, failure.events, intended=not failure.wanted, named={"ray": "yes"})
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, intended=not wanted)
-    beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == "cuda-error"]
+    beyond = [event for event in events.cuda_refusals(CUDA_ERROR_INVALID_DEVICE) if event.kind == "cuda-error"]
     beyond = [event for event in beyond if not _exists(event, events)]
     old = events.of("gpu-ignored", reason="capability")
     # TensorFlow found it, and reported it as too old
@@ -138,7 +136,7 @@ def _exists(event: Event, events: Events) -> bool:
 
 def compute_mode_exclusive(events: Events) -> Cause | None:
     """Detect a GPU that CUDA refuses although it exists, and although TensorFlow did not report it as too old."""
-    refused = [event for event in events.cuda_refusals(_INVALID_DEVICE) if _exists(event, events)]
+    refused = [event for event in events.cuda_refusals(CUDA_ERROR_INVALID_DEVICE) if _exists(event, events)]
     refused += events.cuda_refusals(_IN_USE)
     if not refused or events.of("gpu-ignored", reason="capability"):
         return None
@@ -164,7 +162,7 @@ def mig_misconfigured(events: Events) -> Cause | None:
 def device_permission_denied(events: Events) -> Cause | None:
     """Detect denied access to device files. NVML's "Unknown Error" at its start means that a container lost its devices."""
     denied = events.without_later_gpu_use("device-denied")
-    denied += events.nvml_refusals(*_NVML_DENIED)
+    denied += events.nvml_refusals(*NOT_PERMITTED)
     if not reported(events.log.events, "gpu"):
         taken = taken_from_container(events)
         denied += [event for event in events.nvml_refusals(NVML_UNKNOWN) if not event.fields.get("device") and event not in taken]

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.core.compat import results, versions
+from gpucheck.core.compat import cuda, nvml, results, versions
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order, values
 from gpucheck.core.logs.causes.startup import (
@@ -17,23 +17,22 @@ from gpucheck.core.logs.xid import address, codes, reported, required_action
 from gpucheck.core.model import Severity
 from gpucheck.core.model.wording import DRIVER_NOT_LOADED, driver_mismatch, short
 
-_NOT_INITIALIZED, _COMPAT_REFUSED, _MISMATCH = "3", "804", "803"
-_MPS = ("805", "807", "808")
 # CUDA results that identify another cause, by themselves or together with other lines
 _OF_ANOTHER_CAUSE = {
-    "34",
-    "35",
-    "36",
-    "46",
-    "100",
-    "101",
-    "214",
-    "303",
-    "802",
-    "919",
-    _NOT_INITIALIZED,
-    _MISMATCH,
-    _COMPAT_REFUSED,
+    str(code)
+    for code in (
+        cuda.CUDA_ERROR_NOT_INITIALIZED,
+        cuda.CUDA_ERROR_STUB_LIBRARY,
+        *cuda.CUDA_ERRORS_OF_OLD_DRIVERS,
+        46,
+        cuda.CUDA_ERROR_NO_DEVICE,
+        cuda.CUDA_ERROR_INVALID_DEVICE,
+        214,
+        303,
+        *cuda.CUDA_ERRORS_OF_THE_FABRIC,
+        cuda.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+        cuda.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
+    )
 }
 _ROCM_FAILED = re.compile(r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0,3}0")
 _NOT_LOADED = {
@@ -115,7 +114,7 @@ def driver_library_missing(events: Events) -> Cause | None:
 
 def driver_too_old(events: Events) -> Cause | None:
     """Detect a driver that CUDA or the container runtime reports as too old; CUDA's runtime also does so without a driver."""
-    named = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals("35", "36")]
+    named = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals(*cuda.CUDA_ERRORS_OF_OLD_DRIVERS)]
     named += events.without_later_gpu_use("ptx-unsupported", code="222")
     failure = events.infer(infer_startup_failure)
     if not named or (failure is not None and failure.code != "devices-hidden"):
@@ -132,11 +131,11 @@ def driver_too_old(events: Events) -> Cause | None:
 
 def driver_library_mismatch(events: Events) -> Cause | None:
     """Detect a driver library that differs from the kernel module: by their versions, or as NVML or CUDA reports."""
-    compat = events.cuda_refusals(_COMPAT_REFUSED)
+    compat = events.cuda_refusals(cuda.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE)
     named = [
         *events.without_later_gpu_use("driver-mismatch"),
-        *events.nvml_refusals("18"),
-        *events.cuda_refusals(_MISMATCH),
+        *events.nvml_refusals(nvml.VERSION_MISMATCH),
+        *events.cuda_refusals(cuda.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH),
         *compat,
     ]
     reported = events.without_later_gpu_use("driver-version")
@@ -168,7 +167,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def cuda_init_failed(events: Events) -> Cause | None:
     """Detect a failed CUDA start without another cause, a later "unknown error", or an Xid of a GPU that did not start."""
     named = [event for event in events.cuda_refusals() if event.fields.get("code") not in _OF_ANOTHER_CAUSE]
-    named = named or events.cuda_refusals("304", "999", *_MPS)
+    named = named or events.cuda_refusals(cuda.CUDA_ERROR_OPERATING_SYSTEM, cuda.CUDA_ERROR_UNKNOWN, *cuda.CUDA_ERRORS_OF_MPS)
     xids = reported(events.log.events, "start")
     if not named and not xids:
         return None

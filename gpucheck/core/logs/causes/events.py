@@ -69,15 +69,15 @@ class Events:
         found = self.infer(inference)
         return found if found is not None and found.code == code else None
 
-    def cuda_refusals(self, *codes: str) -> list[Event]:
+    def cuda_refusals(self, *codes: int | str) -> list[Event]:
         """Return CUDA's failures with these results, in its initialization or later; without codes, all in its initialization."""
-        refusals = self.without_later_gpu_use("cuinit-failed", "cuda-error")
-        return [event for event in refusals if (event.fields.get("code") in codes if codes else event.kind == "cuinit-failed")]
+        refusals, results = self.without_later_gpu_use("cuinit-failed", "cuda-error"), set(map(str, codes))
+        return [event for event in refusals if (event.fields.get("code") in results if codes else event.kind == "cuinit-failed")]
 
-    def nvml_refusals(self, *codes: str) -> list[Event]:
+    def nvml_refusals(self, *codes: int | str) -> list[Event]:
         """Return failures of NVML with these results, unless nvidia-smi listed a GPU afterwards."""
-        listed = [event for event in self.log.events if lists_gpus(event)]
-        failed = [event for event in self.without_later_gpu_use("nvml-failed") if event.fields.get("code") in codes]
+        listed, results = [event for event in self.log.events if lists_gpus(event)], set(map(str, codes))
+        failed = [event for event in self.without_later_gpu_use("nvml-failed") if event.fields.get("code") in results]
         return [event for event in failed if not _followed(event, listed)]
 
 

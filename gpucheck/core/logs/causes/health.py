@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.core.compat.nvml import GPU_LOST, action_of
+from gpucheck.core.compat.nvml import GPU_LOST, GPU_NOT_FOUND, UNKNOWN, action_of
 from gpucheck.core.compat.xid import RECOVERY_CHANGED, WITHOUT_XID, is_nonfatal, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
@@ -13,8 +13,6 @@ from gpucheck.core.model.wording import listing, short
 
 # Faults of programs: 31 is error 700 in the kernel's log, 43 the program that was stopped.
 _OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)
-_NVML_NOT_FOUND = "28"
-_NVML_UNKNOWN = "999"  # for a GPU's handle, not for one query: also means "lost"
 # The actions that lines without an Xid require; nvidia-smi -q prints the recovery action.
 _ACTIONS = (
     (r"(?i)recovery action *: *(?:\w+ )?reboot", Action.REBOOT),
@@ -36,9 +34,9 @@ def gpu_lost(events: Events) -> Cause | None:
     firmware = events.without_later_gpu_use("driver-mismatch", reason="firmware")
     if not firmware and not events.without_later_gpu_use("gpu-unsupported-by-driver"):  # otherwise the driver can't start it
         named += events.without_later_gpu_use("gpu-init-failed")
-    named += events.nvml_refusals(*map(str, GPU_LOST))
-    if not events.nvml_refusals(_NVML_NOT_FOUND):
-        named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
+    named += events.nvml_refusals(*GPU_LOST)
+    if not events.nvml_refusals(GPU_NOT_FOUND):
+        named += [event for event in events.nvml_refusals(UNKNOWN) if event.fields.get("device")]
     if not named:
         return _requested(events) or _unknown(events)
     action, lines = required_action(events.log.events, reports) if reports else (_action(named), [])

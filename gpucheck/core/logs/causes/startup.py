@@ -7,13 +7,16 @@ Other lines distinguish these cases: the version of the kernel module if it resp
 import re
 from typing import NamedTuple
 
+from gpucheck.core.compat import nvml
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_UNKNOWN
 from gpucheck.core.logs.causes.events import Events, in_order, lists_gpus, lists_no_gpu, uses_gpu, values
 from gpucheck.core.logs.events import CONTAINER, HOST, PLACE, Event
 from gpucheck.core.logs.log import ENDS
 
 # CUresult; TensorFlow prints 303 without libcuda.so.1
-NO_DEVICE, NO_LIBRARY, OPERATING_SYSTEM, STUB, UNKNOWN = "100", "303", "304", "34", "999"
-NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = "12", "28", "999"
+NO_DEVICE, STUB, UNKNOWN = map(str, (CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_UNKNOWN))
+NO_LIBRARY = "303"
+NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = map(str, (nvml.LIBRARY_NOT_FOUND, nvml.GPU_NOT_FOUND, nvml.UNKNOWN))
 
 # These lines identify the cause (as do some NVML results), so nothing else is inferred.
 _DIRECT = (

@@ -21,6 +21,7 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
+from gpucheck.core.compat.cuda import CUDA_ERROR_INVALID_DEVICE
 from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
@@ -28,7 +29,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 from gpucheck.core.system.shells import statement
 
-_INVALID_DEVICE = 101
 _ORDER, _VISIBLE = "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES"
 _TEXTS = {"FASTEST_FIRST": "Let CUDA number the fastest GPU first", "PCI_BUS_ID": "Number the GPUs as nvidia-smi does"}
 _ORDERS = tuple(_TEXTS)
@@ -37,7 +37,7 @@ _ORDERS = tuple(_TEXTS)
 @rule(scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "devices-hidden"))
 def check(environment: Environment, cuda: Cuda, context: Context) -> Finding | None:
     """Report an invalid value if CUDA refused to start; a value that CUDA accepts is not reported."""
-    if cuda.result != _INVALID_DEVICE:
+    if cuda.result != CUDA_ERROR_INVALID_DEVICE:
         return None
     order = environment.variables.get(_ORDER)
     if order and order not in _ORDERS:

@@ -29,7 +29,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.gpu_presence import refuses
 from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, codes, devices
 from gpucheck.core.compat import results
-from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERRORS_OF_JOBS
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERRORS_OF_JOBS, CUDA_ERRORS_OF_MPS
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Request, Scope, Severity, rule, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
@@ -50,7 +50,7 @@ _OF_CODE = {
             command="sudo systemctl restart nvidia-gridd",
         ),
     ),
-    **dict.fromkeys(("805", "807", "808"), (_MPS,)),
+    **dict.fromkeys(map(str, CUDA_ERRORS_OF_MPS), (_MPS,)),
 }
 _RELOAD = Fix(
     text="If the machine was suspended: end every GPU program, then reload nvidia-uvm",

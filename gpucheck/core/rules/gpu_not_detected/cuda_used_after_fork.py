@@ -22,12 +22,12 @@ References:
 """
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
+from gpucheck.core.compat.cuda import CUDA_ERROR_NOT_INITIALIZED
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.repairs.context import Context
 
-NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: from a later call, it means that this process never called cuInit
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
 
 
@@ -38,7 +38,7 @@ def check(outcomes: TrainingOutcomes, cuda: Cuda | None, context: Context) -> Fi
     refused = failed_here or any(event.kind == "cuinit-failed" for event in outcomes.events)
 
     def after_fork(event: Event) -> bool:
-        return event.kind != "cuda-error" or (event.fields.get("code") == NOT_INITIALIZED and not refused)
+        return event.kind != "cuda-error" or (event.fields.get("code") == str(CUDA_ERROR_NOT_INITIALIZED) and not refused)
 
     failure = outcomes.failure(FORKED, "cuda-used-after-fork", "cuda-error", where=after_fork)
     if not isinstance(failure, Failure):

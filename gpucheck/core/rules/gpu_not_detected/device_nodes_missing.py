@@ -30,7 +30,7 @@ References:
 import re
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNode
@@ -40,7 +40,14 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_with_gpus
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_OTHER_CAUSES = (34, 101, 802, 803, 804)  # stub, malformed variable, fabric, versions: CUDA opened the nodes
+# CUDA opened the nodes, and failed for another reason.
+_OTHER_CAUSES = (
+    cuda_tables.CUDA_ERROR_STUB_LIBRARY,
+    cuda_tables.CUDA_ERROR_INVALID_DEVICE,
+    *cuda_tables.CUDA_ERRORS_OF_THE_FABRIC,
+    cuda_tables.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+    cuda_tables.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
+)
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
 _OF_RUNTIME = r"gathering device information|adding custom device|\bmknod\b|\bstat /dev/"  # the host lacks the file
 
@@ -87,7 +94,7 @@ def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:
     """Return the unusable device files by field: the path and its state."""
     device_nodes = stack.device_nodes
     nodes = {"control": device_nodes.control}
-    if stack.cuda.result != CUDA_ERROR_NO_DEVICE:
+    if stack.cuda.result != cuda_tables.CUDA_ERROR_NO_DEVICE:
         nodes["uvm"] = device_nodes.uvm  # without it CUDA returns 999, never 100
     # one good GPU is enough for CUDA to count it, so the others are not the cause
     if all(_unusable(node) for node in device_nodes.gpus):

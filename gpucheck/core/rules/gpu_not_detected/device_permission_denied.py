@@ -31,6 +31,7 @@ References:
 import re
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.compat.nvml import NOT_PERMITTED, UNKNOWN
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.container import Container
@@ -41,7 +42,6 @@ from gpucheck.core.repairs.machine import restart, restart_container
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _REFUSED = ("EACCES", "EPERM")
-_UNKNOWN_ERROR = "999"  # NVML's, where a device rule forbids the files
 _OF_WSL = (
     UPDATE_WSL,
     Fix(text="Install NVIDIA's current driver on Windows (from nvidia.com/drivers), not inside WSL"),
@@ -66,7 +66,6 @@ _UNLABELLED = Fix(
     text="Start the container with --security-opt label=disable: the files' mode allows every user, so SELinux denies access"
 )
 _WITH_DOCKERS_OPTIONS = (None, "docker", "podman", "containerd")
-_NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
@@ -80,7 +79,7 @@ def check(stack: CudaStack, context: Context) -> Finding | Skip | None:
     refused = {field: node for field, node in nodes.items() if node.openable is False and node.error in _REFUSED}
     if any(node.openable for node in device_nodes.gpus) and not {"control", "uvm"} & refused.keys():
         refused = {}  # a GPU can be opened, so permissions are not the reason that CUDA lists none
-    if not refused and driver.result not in _NVML_REFUSED:
+    if not refused and driver.result not in NOT_PERMITTED:
         if cuda.status == "failed" and any(node.present and node.openable is None for node in nodes.values()):
             return Skip("gpucheck could not try to open the device files")
         return None
@@ -129,7 +128,7 @@ def repairs(
         code: the code of NVML's error.
         message: the message of NVML's error.
     """
-    by_rule = error.upper() == "EPERM" or "not permitted" in error or code == _UNKNOWN_ERROR  # of the control group
+    by_rule = error.upper() == "EPERM" or "not permitted" in error or code == str(UNKNOWN)  # a device rule of the control group
     if context.notebook:
         yield from restart(context)
     elif context.scheduler == "slurm":

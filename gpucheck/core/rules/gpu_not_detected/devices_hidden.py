@@ -25,7 +25,7 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.compat.cuda import HIDES_ALL
+from gpucheck.core.compat.cuda import CUDA_ERROR_INVALID_DEVICE, CUDA_ERROR_NO_DEVICE, HIDES_ALL
 from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Request, Scope, Severity, Skip, rule, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.environment import Environment
@@ -37,7 +37,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 from gpucheck.core.system.shells import word
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
-_NO_DEVICE = (100, 101)
+_NO_DEVICE = (CUDA_ERROR_NO_DEVICE, CUDA_ERROR_INVALID_DEVICE)
 _A_TASK_PER_GPU = Fix(text="Start one task per GPU: set --ntasks-per-node to the same number as --gpus-per-node")
 
 

@@ -31,6 +31,8 @@ import re
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
+from gpucheck.core.compat.cuda import CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
+from gpucheck.core.compat.nvml import VERSION_MISMATCH
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.model.wording import driver_mismatch
 from gpucheck.core.probes.environment import Environment
@@ -40,9 +42,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import by_distribution, install_driver, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_NVML_MISMATCH = 18
-_CUDA_MISMATCH = 803
-_CUDA_COMPAT_REFUSED = 804
 _ON_HOST = r"nvidia-container-cli|\bnvml error: |\bNVRM\b"  # of commands that only the host can run
 _RESTART_CONTAINER = Fix(
     text="Restart the container, which then gets the libraries of the host's driver: docker restart CONTAINER"
@@ -70,7 +69,7 @@ def check(
     mismatch = _mismatch(stack, outcomes)
     if not mismatch:
         return None
-    if cuda.result == _CUDA_COMPAT_REFUSED and driver.result != _NVML_MISMATCH:
+    if cuda.result == CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE and driver.result != VERSION_MISMATCH:
         return _compat(environment, stack, mismatch, context)
     library = _version(driver.library) or _version(cuda.library)
     kernel = kernel_module.version
@@ -85,8 +84,12 @@ def _mismatch(stack: CudaStack, outcomes: TrainingOutcomes) -> tuple[Evidence, .
     """Return the evidence of a mismatch."""
     driver, cuda = stack.driver, stack.cuda
     return (
-        *(saw(driver, "result", "result_name") if driver.result == _NVML_MISMATCH else ()),
-        *(saw(cuda, "result", "result_name") if cuda.result in (_CUDA_MISMATCH, _CUDA_COMPAT_REFUSED) else ()),
+        *(saw(driver, "result", "result_name") if driver.result == VERSION_MISMATCH else ()),
+        *(
+            saw(cuda, "result", "result_name")
+            if cuda.result in (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE)
+            else ()
+        ),
         *outcomes.saw_events("driver-mismatch"),
     )
 
@@ -99,7 +102,7 @@ def _compat(environment: Environment | None, stack: CudaStack, mismatch: tuple[E
     return Finding(
         summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not support.",
         evidence=(*mismatch, *saw(stack.cuda, "library")),
-        fix=repairs(context, code=str(_CUDA_COMPAT_REFUSED), without_compat=command),
+        fix=repairs(context, code=str(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE), without_compat=command),
     )
 
 
@@ -124,7 +127,7 @@ def repairs(
     if context.notebook:
         yield from restart(context)
         return
-    if code == str(_CUDA_COMPAT_REFUSED):
+    if code == str(CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE):
         yield from _without_compat(context, without_compat)
         return
     inside = context.in_container and not re.search(_ON_HOST, text)

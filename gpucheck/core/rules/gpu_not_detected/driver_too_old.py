@@ -36,7 +36,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.compat.cuda import LOWEST_DRIVER, branch_of_cuda, cuda_of_driver
+from gpucheck.core.compat.cuda import CUDA_ERRORS_OF_OLD_DRIVERS, LOWEST_DRIVER, branch_of_cuda, cuda_of_driver
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
@@ -45,8 +45,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import for_another_machine, jax_for_cuda_12
 from gpucheck.core.repairs.machine import install_driver
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
-
-_TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu", "cudnn-init-failed"), tensorflow=True)
@@ -57,7 +55,7 @@ def check(
     installed, cuda = packages.tensorflow, stack.cuda
     if installed is None or "cpu" in installed.name or outcomes.trained_on_gpu():
         return None
-    if cuda.status == "failed" and str(cuda.result) in _TOO_OLD:
+    if cuda.status == "failed" and cuda.result in CUDA_ERRORS_OF_OLD_DRIVERS:
         return _refused(stack, context)
     if not (stack.driver.gpu_count or stack.counts_gpus):
         return None  # an old driver lists its GPUs; if it lists none, there is another cause

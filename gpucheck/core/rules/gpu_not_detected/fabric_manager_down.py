@@ -28,6 +28,8 @@ References:
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
+from gpucheck.core.compat.cuda import CUDA_ERRORS_OF_THE_FABRIC
+from gpucheck.core.compat.nvml import FABRIC_NOT_READY
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.gpus import Gpu, Gpus
@@ -35,8 +37,6 @@ from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_NOT_READY = (802, 919)
-_NVML_NOT_READY = 27
 _WAITING = ("not-started", "in-progress")
 _RHEL = "sudo dnf install -y nvidia-fabric-manager"
 
@@ -55,9 +55,9 @@ def check(stack: CudaStack, pci: Pci, gpus: Gpus | None, outcomes: TrainingOutco
             return None
         source = f"{listing([gpu.label for _, gpu in waiting])}: {waiting[0][1].fabric_state}"
         return _finding(source, (), stack, pci, gpus, context)
-    if cuda.result in _NOT_READY:
+    if cuda.result in CUDA_ERRORS_OF_THE_FABRIC:
         source, evidence = f"CUDA error {cuda.result}", saw(cuda, "result", "result_name")
-    elif driver.result == _NVML_NOT_READY and pci.nvswitches:
+    elif driver.result == FABRIC_NOT_READY and pci.nvswitches:
         source, evidence = "NVML error 27", saw(driver, "result", "result_name")
     elif logged:
         source, evidence = "from the log", logged

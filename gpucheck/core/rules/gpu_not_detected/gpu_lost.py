@@ -38,7 +38,7 @@ from gpucheck.core.combiners.xid_reports import (
     finding,
     has_memory_errors,
 )
-from gpucheck.core.compat.nvml import GPU_LOST, HANDLE_LOST, action_of
+from gpucheck.core.compat.nvml import GPU_LOST, GPU_NOT_FOUND, HANDLE_LOST, action_of
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNodes
@@ -48,7 +48,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import act, required_action
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_NOT_FOUND = 28
 _READ = Fix.look("Read the kernel's messages about it", 'sudo dmesg | grep -i -E "nvrm|xid" | tail')
 _AGAIN = Fix(text="If it happens again: check power, seating and temperature, and have the board replaced")
 
@@ -185,7 +184,7 @@ def _input_output_errors(device_nodes: DeviceNodes) -> list[LostGpu]:
 def _unlisted(stack: CudaStack, pci: Pci, gpus: Gpus | None) -> list[LostGpu]:
     """Return the GPUs bound to the nvidia driver that NVML does not list, unless GPUs are hidden from this process on purpose."""
     driver, nodes = stack.driver, stack.device_nodes.gpus
-    if stack.wsl.inside or stack.container.inside or not (driver.status == "ok" or driver.result == _NOT_FOUND):
+    if stack.wsl.inside or stack.container.inside or not (driver.status == "ok" or driver.result == GPU_NOT_FOUND):
         return []
     listed = {gpu.pci_address for gpu in gpus.gpus} if gpus is not None else {None}
     if None in listed or not nodes or not all(node.openable for node in nodes):

@@ -29,6 +29,7 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.compat.nvml import GPU_NOT_FOUND
 from gpucheck.core.model import Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.system import System
@@ -37,8 +38,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import ALLOW_CPU, EXPECT_NO_GPU, IF_GPU_PRESENT, OUT_OF_SERVICE
 from gpucheck.core.repairs.machine import START_WITH_GPUS, install_driver, notebook_gpu, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
-
-_NO_USABLE_GPU = "28"  # NVML_ERROR_GPU_NOT_FOUND
 
 
 @rule(scope=Scope.HARDWARE, explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"))
@@ -93,7 +92,7 @@ def repairs(
         yield IF_GPU_PRESENT
         return
     yield from notebook_gpu(context)
-    if code == _NO_USABLE_GPU and not context.notebook:
+    if code == str(GPU_NOT_FOUND) and not context.notebook:
         yield from restart(context)
     elif not (absent or context.notebook or "NVRM" in text):
         yield from install_driver(context, "If there is an NVIDIA GPU, install its driver")
