@@ -14,10 +14,10 @@ RESET_REQUIRED = 16
 VERSION_MISMATCH = 18  # of the library and the kernel module
 FABRIC_NOT_READY = 27
 GPU_NOT_FOUND = 28
-UNKNOWN = 999
+UNKNOWN_ERROR = 999
 GPU_LOST = (8, 10, 11, 15, RESET_REQUIRED)  # of one GPU: power cables, timeout, interrupts, lost
 _ACTIONS: dict[int, Remedy] = {8: "service", RESET_REQUIRED: "reset-gpu"}  # 8: the power cables
-HANDLE_LOST = (*GPU_LOST, UNKNOWN)  # for a GPU's handle, "unknown error" means the same
+HANDLE_LOST = (*GPU_LOST, UNKNOWN_ERROR)  # for a GPU's handle, "unknown error" means the same
 
 
 def action_of(result: int | None) -> Remedy:

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.core.compat.nvml import GPU_LOST, GPU_NOT_FOUND, UNKNOWN, action_of
+from gpucheck.core.compat.nvml import GPU_LOST, GPU_NOT_FOUND, UNKNOWN_ERROR, action_of
 from gpucheck.core.compat.xid import RECOVERY_CHANGED, WITHOUT_XID, is_nonfatal, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
@@ -36,7 +36,7 @@ def gpu_lost(events: Events) -> Cause | None:
         named += events.without_later_gpu_use("gpu-init-failed")
     named += events.nvml_refusals(*GPU_LOST)
     if not events.nvml_refusals(GPU_NOT_FOUND):
-        named += [event for event in events.nvml_refusals(UNKNOWN) if event.fields.get("device")]
+        named += [event for event in events.nvml_refusals(UNKNOWN_ERROR) if event.fields.get("device")]
     if not named:
         return _requested(events) or _unknown(events)
     action, lines = required_action(events.log.events, reports) if reports else (_action(named), [])

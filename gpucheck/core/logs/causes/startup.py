@@ -16,7 +16,7 @@ from gpucheck.core.logs.log import ENDS
 # CUresult; TensorFlow prints 303 without libcuda.so.1
 NO_DEVICE, STUB, UNKNOWN = map(str, (CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_UNKNOWN))
 NO_LIBRARY = "303"
-NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = map(str, (nvml.LIBRARY_NOT_FOUND, nvml.GPU_NOT_FOUND, nvml.UNKNOWN))
+NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = map(str, (nvml.LIBRARY_NOT_FOUND, nvml.GPU_NOT_FOUND, nvml.UNKNOWN_ERROR))
 
 # These lines identify the cause (as do some NVML results), so nothing else is inferred.
 _DIRECT = (

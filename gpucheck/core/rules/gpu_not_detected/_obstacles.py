@@ -129,7 +129,9 @@ def unmet_requirement(packages: Packages, context: Context, requirer: str | None
 
 def remove_from_pythonpath(packages: Packages, context: Context, wanted: Iterable[str]) -> Fixes:
     """Remove folders from PYTHONPATH that hide the environment's own packages; installing others would change nothing."""
-    own = (context.interpreter.prefix, context.interpreter.base_prefix) if context.interpreter is not None else ()
+    if context.interpreter is None:
+        return  # it is unknown which folders are the environment's own
+    own = (context.interpreter.prefix, context.interpreter.base_prefix)
     for one in packages.others:
         if one.name in wanted and not one.folder.startswith(own) and "/.local/" not in one.folder:
             text = f"Remove {one.folder} from PYTHONPATH: its {one.name} {one.version} comes before the environment's own"

@@ -31,7 +31,7 @@ References:
 import re
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.compat.nvml import NOT_PERMITTED, UNKNOWN
+from gpucheck.core.compat.nvml import NOT_PERMITTED, UNKNOWN_ERROR
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.container import Container
@@ -128,7 +128,9 @@ def repairs(
         code: the code of NVML's error.
         message: the message of NVML's error.
     """
-    by_rule = error.upper() == "EPERM" or "not permitted" in error or code == str(UNKNOWN)  # a device rule of the control group
+    by_rule = (
+        error.upper() == "EPERM" or "not permitted" in error or code == str(UNKNOWN_ERROR)
+    )  # a device rule of the control group
     if context.notebook:
         yield from restart(context)
     elif context.scheduler == "slurm":
