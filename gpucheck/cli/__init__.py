@@ -12,6 +12,7 @@ import sys  # noqa: E402
 
 TYPE_CHECKING = False  # as in typing, which a user's file may shadow
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
 INTERRUPTED = 130  # exit code after Ctrl-C
@@ -28,14 +29,22 @@ def __getattr__(name: str) -> Any:
 
 
 def main() -> NoReturn:
-    """Run the command line, and exit without interpreter teardown: a probe that waits for a file system must not delay the exit.
+    """Run the command line, and exit."""
+    run_and_exit(_run)
+
+
+def run_and_exit(run: Callable[[], Any]) -> NoReturn:
+    """Run a function, and exit without interpreter teardown: a probe that waits for a file system must not delay the exit.
 
     An error in here means no verdict, never exit code 1, which means a fault. Therefore all imports are inside.
+
+    Args:
+        run: returns the exit code, or raises SystemExit.
     """
     gc.disable()  # the run is short and creates little garbage
     code: Any
     try:
-        code = _run()
+        code = run()
     except SystemExit as error:
         code = _no_verdict(error) if _of_a_users_file(error) else error.code
         if code == INTERRUPTED and sys.stderr is not None:

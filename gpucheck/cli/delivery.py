@@ -21,18 +21,18 @@ from gpucheck.core.model import Level, Report, Request, Verdict
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.write import OutputFile
 
-REDACTION_SECONDS = 0.5  # after the limit; text that is not redacted in time is omitted
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 class Delivery:
     """The output files of one run: opened before the run, written by ``deliver`` after it."""
 
-    def __init__(self, outputs: Outputs, targets: list[tuple[str, OutputFile | None]], unwritable: int, until: float) -> None:
+    def __init__(self, outputs: Outputs, targets: list[tuple[str, OutputFile | None]], unwritable: int, limit: TimeLimit) -> None:
         self._outputs = outputs
         self._targets = targets
         self._unwritable = unwritable
-        self._until = until
+        self._until = limit.end
+        self._seconds = limit.ending.redaction
         self._redacted: Report | None = None
 
     def deliver(self, report: Report, exit_code: int) -> None:
@@ -52,7 +52,7 @@ class Delivery:
     def write_partial(self, report: Report) -> Iterator[time_limit.Write]:
         """Render the partial report in every format; runs in a different thread from the one that hangs."""
         # The other thread may hang in redaction, so this one does not wait for it.
-        self._until, self._redacted = time.monotonic() + REDACTION_SECONDS / 2, None
+        self._until, self._redacted = time.monotonic() + self._seconds / 2, None
         for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
             with contextlib.suppress(Exception):  # one failed format does not affect the others
                 yield functools.partial(_write, self._rendered(report, style, file), file, style)
@@ -64,20 +64,19 @@ class Delivery:
         redacting = self._outputs.redacting
         wanted = FORMATS[style].redacted if redacting is None else redacting
         if wanted and self._redacted is None:
-            self._redacted = redacted(report, self._until)
+            self._redacted = redacted(report, self._until + self._seconds)
         return self._redacted if wanted and self._redacted is not None else report
 
 
-def redacted(report: Report, until: float) -> Report:
+def redacted(report: Report, end: float) -> Report:
     """Return the report without values that identify this machine, its user, or machines and users in its texts.
 
     Args:
         report: any report.
-        until: the time limit; text that is not redacted shortly after it is omitted.
+        end: text that is not redacted at this time is omitted.
     """
     from gpucheck.core.reports.redaction import redact
 
-    end = until + REDACTION_SECONDS
     return redact(report, hosts=_hosts(), users=_users(), has_time=lambda: time.monotonic() < end)
 
 
@@ -112,7 +111,7 @@ def delivery(outputs: Outputs, limit: TimeLimit) -> Iterator[Delivery]:
         ]
         if style is not None and target in (None, "-"):
             targets.append((style, None))
-        yield Delivery(outputs, targets, unknown, limit.end)
+        yield Delivery(outputs, targets, unknown, limit)
 
 
 def _write(text: str, file: OutputFile | None, style: str, exit_code: int = 0, unwritable: int = UNWRITTEN) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a supervisor, a closed terminal or connection
 PAIR_SECONDS = 2.0  # signals come in pairs: systemd sends SIGHUP after SIGTERM, people press Ctrl-C twice
 AGAIN_SECONDS = 0.01
+_pair_seconds = [PAIR_SECONDS]
 _left = [float("-inf")]  # when a signal was last handled
 _ignored = [0]  # the signal whose exception Python ignored
 
@@ -18,8 +19,13 @@ class Ended(SystemExit):
     """A signal ended the command."""
 
 
-def catch() -> None:
-    """Raise SystemExit on each signal, except those that nohup(1) or similar ignores. Call in the main thread."""
+def catch(pair_seconds: float = PAIR_SECONDS) -> None:
+    """Raise SystemExit on each signal, except those that nohup(1) or similar ignores. Call in the main thread.
+
+    Args:
+        pair_seconds: how long after a signal another one belongs to it, and is ignored.
+    """
+    _pair_seconds[0] = pair_seconds
     for number in _numbers():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _leave)
@@ -87,7 +93,7 @@ def _leave(number: int, frame: Any) -> None:
 def _first() -> bool:
     """Whether to handle a signal: the second of a pair must not interrupt the cleanup or the partial report."""
     now = time.monotonic()
-    if now - _left[0] < PAIR_SECONDS:
+    if now - _left[0] < _pair_seconds[0]:
         return False
     _left[0] = now
     return True

@@ -8,17 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gpucheck.core.system import bounded
 
 if TYPE_CHECKING:
     from gpucheck.core.model.progress import Progress
 
-GRACE_SECONDS = 1.0  # after the limit, for a report that is being written
-SWEEP_SECONDS = 0.4  # for writing the partial report, ending children and removing unfinished files
-WRITE_SECONDS = 0.25  # part of SWEEP_SECONDS
-PREPARE_SECONDS = GRACE_SECONDS  # before that, for rendering the partial report
 RESERVE_SECONDS = 1.5  # for a command that only reads, to judge and write what was read
 STANDARD_OUTPUT = "standard output"
 Write = Callable[[], object]
@@ -27,15 +23,32 @@ _locks: dict[object, Any] = {}  # one for each output; never released
 _enforced: list[TimeLimit] = []  # the one limit that ends this process
 
 
+class EndingSeconds(NamedTuple):
+    """The seconds that each part of ending a command at its limit may take."""
+
+    grace: float = 1.0  # after the limit, for a report that is being written; meanwhile the partial report is rendered
+    sweep: float = 0.4  # then, for writing the partial report, ending children and removing unfinished files
+    write: float = 0.25  # part of ``sweep``
+    redaction: float = 0.5  # of a report; text that is not redacted in time is omitted
+
+
+DEFAULT = EndingSeconds()
+
+
 class TimeLimit:
     """The time limit of a command, and the partial result written at the limit. Times are in ``time.monotonic()`` seconds."""
 
-    def __init__(self, started: float) -> None:
-        """Start without a limit; ``started`` is when the command started."""
-        self.started = started
+    def __init__(self, started: float, ending: EndingSeconds = DEFAULT) -> None:
+        """Start without a limit.
+
+        Args:
+            started: when the command started.
+            ending: how long it may take to end.
+        """
+        self.started, self.ending = started, ending
         self.end = float("inf")
         self.exit_code = 3  # at the limit: no verdict could be reached
-        self._grace_seconds = GRACE_SECONDS
+        self._grace_seconds = ending.grace
         self._changed = threading.Condition()
         self._prepare: Callable[[], Iterable[Write]] | None = None
 
@@ -54,8 +67,8 @@ class TimeLimit:
         """Set the end, in seconds after the command's start.
 
         Args:
-            seconds: until the command stops waiting for files; ``GRACE_SECONDS`` later the process is ended.
-            grace_seconds: added to ``GRACE_SECONDS``.
+            seconds: until the command stops waiting for files; ``ending.grace`` later the process is ended.
+            grace_seconds: added to ``ending.grace``.
         """
         self.set_end(self.started + seconds, grace_seconds)
 
@@ -67,7 +80,7 @@ class TimeLimit:
     def set_end(self, end: float, grace_seconds: float = 0.0) -> None:
         """Set the end as a point in time; see ``set``."""
         with self._changed:
-            self.end, self._grace_seconds = end, GRACE_SECONDS + grace_seconds
+            self.end, self._grace_seconds = end, self.ending.grace + grace_seconds
             self._changed.notify()
         if self in _enforced:
             bounded.end_at(end)
@@ -89,19 +102,19 @@ class TimeLimit:
     def _watch(self) -> None:
         prepared_for, writes = None, list[Write]()
         while prepared_for != self.end:  # the end may change, for another check
-            self._wait(PREPARE_SECONDS)
+            self._wait(self.ending.grace)
             prepared_for, writes = self.end, []
             with contextlib.suppress(RuntimeError):  # a resource limit forbids threads
                 threading.Thread(target=self._render, args=(writes,), daemon=True).start()
             self._wait(0.0)
-        until = time.monotonic() + SWEEP_SECONDS
+        started = time.monotonic()
         threads = [threading.Thread(target=work, daemon=True) for work in (*map(_quietly, writes), _say, _close, _sweep)]
         with contextlib.suppress(RuntimeError):
             for thread in threads[:-1]:
                 thread.start()
-            _join(threads[: len(writes)], until - SWEEP_SECONDS + WRITE_SECONDS)
+            _join(threads[: len(writes)], started + self.ending.write)
             threads[-1].start()  # after the writes: a temporary file that still exists is incomplete
-            _join(threads, until)
+            _join(threads, started + self.ending.sweep)
         os._exit(self.exit_code)
 
     def _wait(self, before: float) -> None:

@@ -13,12 +13,12 @@ from gpucheck.cli.formats import FORMATS
 
 ROOT = pathlib.Path(__file__).parents[2]
 # The run hangs at the first call; the thread that ends the command makes a second call.
-HANGS = program("last_report_stands.py")
+HANGS = program("last_report_hangs.py")
 ENDED = "gpucheck: ended at its time limit: a file system or driver did not respond, or the processors are busy\n"
 QUICK = ("--quick", "--allow-cpu", "--timeout", "4")
-JUDGING = "gpucheck.core.engine.pipeline.decide"
+JUDGING = "gpucheck.core.engine.verdict.decide"
 PLACES = {
-    "loading": "gpucheck.core.engine.pipeline.load_rules",
+    "loading": "gpucheck.core.engine.discovery.load_rules",
     "judging": JUDGING,
     "rendering": "gpucheck.core.reports.json.render",
     "redaction": "gpucheck.core.reports.redaction.redact",
@@ -28,7 +28,7 @@ LOG = "ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by 
 
 def ended(place, how, *args, code=3, **options):
     command = [sys.executable, "-c", HANGS, place, how, *map(str, args)]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, **options)
     assert done.returncode == code, done.stderr
     assert ENDED in done.stderr

@@ -103,7 +103,7 @@ def _explain_log(what: str, codes: Rules, style: str, color: str, verbose: bool,
     from gpucheck.core.system.read import STDIN, Refused
 
     def text(report: Report) -> str:
-        report = redacted(report, max(limit.end, time.monotonic())) if redacting else report
+        report = redacted(report, max(limit.end, time.monotonic()) + limit.ending.redaction) if redacting else report
         return json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **display_options(color))
 
     progress = Progress[Report]()
