@@ -17,7 +17,6 @@ _FOR_ONE = r"(\w+=\S*) (\S.*)"  # a variable for one command
 _POSIX = (
     r"\bexport |\bunset |/bin/|~/|\$\(|\$\{|\bgrep\b|\bldconfig\b|\bls |\brm |\bmv |\bmkdir |\bdf |\bLD_LIBRARY_PATH|/dev/|/proc/"
 )
-_ELSEWHERE = r"\bhost\b|machine that runs|that machine"
 # A command in a shell -> in a notebook's cell; None: it affects only the shell that runs it.
 _IN_CELLS = (
     (r"%pip (.+) && %pip (.+)", r"!pip \1 && pip \2"),  # a magic takes the whole line
@@ -97,7 +96,7 @@ def _adapted(fix: Fix, context: Context) -> Fix | None:
     if "sudo" in fix.needs:
         if context.windows or context.notebook:
             return None  # a command for Linux, and for an administrator
-        if context.in_container and fix.command is not None and not re.search(_ELSEWHERE, fix.text):
+        if context.in_container and fix.command is not None:
             return fix.after("On the host:")
         if context.scheduler and fix.command is not None:
             return fix.after("As the cluster's administrator:")

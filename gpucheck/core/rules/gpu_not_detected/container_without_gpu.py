@@ -40,7 +40,7 @@ from gpucheck.core.repairs.machine import START_WITH_GPUS
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _TOOLKIT = Fix(
-    text="Install the NVIDIA Container Toolkit on the host, and configure Docker for it",
+    text="Install the NVIDIA Container Toolkit, and configure Docker for it",
     command="sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
 )
 _CONTAINERD = Fix(
@@ -69,21 +69,21 @@ _ADVICE = {
 }
 _BY_REASON = {reason: (Fix(text=text),) for reason, text in _ADVICE.items()} | {
     "slow-driver": (
-        Fix(text="On the host: keep the driver loaded, so that it responds in time", command="sudo nvidia-smi -pm 1"),
+        Fix(text="Keep the driver loaded, so that it responds in time", command="sudo nvidia-smi -pm 1"),
         Fix.look(
-            "On the host: run the toolkit's own check, which reports the part that fails",
+            "Run the toolkit's own check, which reports the part that fails",
             "sudo nvidia-container-cli -k -d /dev/tty info",
         ),
     ),
     "old-toolkit": (
         Fix(
-            text="On the host: update the NVIDIA Container Toolkit, which supports control groups version 2 since 1.8",
+            text="Update the NVIDIA Container Toolkit, which supports control groups version 2 since 1.8",
             command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
         ),
     ),
     "requirement": (
         Fix(
-            text="On the host: update the NVIDIA Container Toolkit, which is older than the image; or start the image without its"
+            text="Update the NVIDIA Container Toolkit, which is older than the image; or start the image without its"
             " driver check: docker run -e NVIDIA_DISABLE_REQUIRE=1",
             command="sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit",
         ),
@@ -103,7 +103,7 @@ _BY_REASON = {reason: (Fix(text=text),) for reason, text in _ADVICE.items()} | {
     ),
     "cdi": (
         Fix(
-            text="On the host, with the NVIDIA Container Toolkit: generate the description of its GPUs, and repeat this after each driver update",
+            text="With the NVIDIA Container Toolkit, generate the description of the GPUs, and repeat this after each driver update",
             command="sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
         ),
     ),
