@@ -3,7 +3,7 @@
 The kernel module is not included: if the driver hangs, reading its files can hang too, and these layers must still be checked.
 """
 
-from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
+from gpucheck.core.compat.cuda import results_of
 from gpucheck.core.model import Fact, combiner
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
@@ -36,7 +36,7 @@ class CudaStack(Fact, frozen=True, kw_only=True):
     @property
     def lacks_libraries(self) -> bool:
         """Whether no library of the driver is found, except for a stub of libcuda."""
-        without_cuda = self.cuda.status == "library-not-found" or self.cuda.result == CUDA_ERROR_STUB_LIBRARY
+        without_cuda = self.cuda.status == "library-not-found" or self.cuda.result in results_of("cuda-stub-loaded")
         return self.driver.status == "library-not-found" and without_cuda
 
     @property

@@ -1,6 +1,6 @@
 """Whether this process has an NVIDIA GPU."""
 
-from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, results_of
 from gpucheck.core.model import Evidence, Fact, Request, Skip, combiner, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
@@ -22,7 +22,7 @@ class GpuPresence(Fact, frozen=True, kw_only=True):
 
 def refuses(cuda: Cuda) -> bool:
     """Whether a loaded driver returns an error other than "no device": a machine without GPUs never returns one."""
-    return cuda.status == "failed" and cuda.result not in (None, CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY)
+    return cuda.status == "failed" and cuda.result not in (None, CUDA_ERROR_NO_DEVICE, *results_of("cuda-stub-loaded"))
 
 
 @combiner

@@ -47,20 +47,37 @@ HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
 
 CUDA_ERROR_OUT_OF_MEMORY = 2
 CUDA_ERROR_NOT_INITIALIZED = 3  # from a later call, it means that this process never called cuInit
-CUDA_ERROR_STUB_LIBRARY = 34
 CUDA_ERROR_NO_DEVICE = 100
 CUDA_ERROR_INVALID_DEVICE = 101
-CUDA_ERROR_JIT_COMPILER_NOT_FOUND = 221
 CUDA_ERROR_OPERATING_SYSTEM = 304
-CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803
 CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804
 CUDA_ERROR_UNKNOWN = 999
-CUDA_ERRORS_OF_OLD_DRIVERS = (35, 36)  # insufficient driver; a call that needs a newer one
-CUDA_ERRORS_OF_THE_FABRIC = (802, 919)  # it is not ready
 CUDA_ERRORS_OF_MPS = (805, 807, 808)
-CUDA_ERRORS_OF_EXCLUSIVE_MODES = (46, 216)  # another process, or thread, uses a GPU that allows one
+# The results that identify a fault by themselves, from a call or in a log -> the code of its diagnosis.
+_DIAGNOSES = {
+    34: "cuda-stub-loaded",
+    35: "driver-too-old",  # older than CUDA's runtime needs
+    36: "driver-too-old",  # older than a call needs
+    46: "compute-mode-exclusive",  # another process uses a GPU that allows one process
+    CUDA_ERROR_INVALID_DEVICE: "cuda-environment-malformed",
+    214: "ecc-errors",
+    216: "compute-mode-exclusive",  # another thread of this process uses the GPU
+    220: "nvlink-down",
+    221: "driver-library-missing",  # the one that compiles PTX
+    226: "ecc-errors",
+    802: "fabric-manager-down",
+    803: "driver-library-mismatch",
+    CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE: "driver-library-mismatch",
+    919: "fabric-manager-down",
+}
+CUDA_ERRORS_WITH_DIAGNOSIS = tuple(_DIAGNOSES)
 # No proof of a node's fault: a job holds the memory or the GPU, a system call failed, or a user's MPS server does not respond.
 CUDA_ERRORS_OF_JOBS = (CUDA_ERROR_OUT_OF_MEMORY, 46, 304, *range(805, 811))
+
+
+def results_of(diagnosis: str) -> tuple[int, ...]:
+    """Return the CUDA results that identify a fault, by the code of its diagnosis: (802, 919) for "fabric-manager-down"."""
+    return tuple(result for result, code in _DIAGNOSES.items() if code == diagnosis)
 
 
 def branches() -> tuple[int, int]:

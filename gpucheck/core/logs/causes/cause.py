@@ -115,8 +115,9 @@ until_gpu_use = partial(Row, later=Later.GPU_USE)  # later training does not can
 always = partial(Row, later=Later.NOTHING)
 
 
-def refused(codes: str) -> tuple[Match, ...]:
-    """Return matches for CUDA initialization and later calls that failed with one of these results ("34|46")."""
+def refused(*results: int) -> tuple[Match, ...]:
+    """Return matches for CUDA initialization and later calls that failed with one of these results."""
+    codes = "|".join(map(str, results))
     return Match("cuinit-failed", code=codes), Match("cuda-error", code=codes)
 
 

@@ -6,6 +6,7 @@ from gpucheck.core.compat import cuda, nvml, results, versions
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order, values
 from gpucheck.core.logs.causes.startup import (
+    NO_LIBRARY,
     NVML_NO_GPU,
     NVML_UNKNOWN,
     continued_after,
@@ -17,22 +18,10 @@ from gpucheck.core.logs.xid import address, codes, reported, required_action
 from gpucheck.core.model import Severity
 from gpucheck.core.model.wording import DRIVER_NOT_LOADED, driver_mismatch, short
 
-# CUDA results that identify another cause, by themselves or together with other lines
+# CUDA results of another cause, by themselves or together with other lines
 _OF_ANOTHER_CAUSE = {
-    str(code)
-    for code in (
-        cuda.CUDA_ERROR_NOT_INITIALIZED,
-        cuda.CUDA_ERROR_STUB_LIBRARY,
-        *cuda.CUDA_ERRORS_OF_OLD_DRIVERS,
-        46,
-        cuda.CUDA_ERROR_NO_DEVICE,
-        cuda.CUDA_ERROR_INVALID_DEVICE,
-        214,
-        303,
-        *cuda.CUDA_ERRORS_OF_THE_FABRIC,
-        cuda.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
-        cuda.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
-    )
+    *map(str, (*cuda.CUDA_ERRORS_WITH_DIAGNOSIS, cuda.CUDA_ERROR_NOT_INITIALIZED, cuda.CUDA_ERROR_NO_DEVICE)),
+    NO_LIBRARY,
 }
 _ROCM_FAILED = re.compile(r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0,3}0")
 _NOT_LOADED = {
@@ -114,7 +103,7 @@ def driver_library_missing(events: Events) -> Cause | None:
 
 def driver_too_old(events: Events) -> Cause | None:
     """Detect a driver that CUDA or the container runtime reports as too old; CUDA's runtime also does so without a driver."""
-    named = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals(*cuda.CUDA_ERRORS_OF_OLD_DRIVERS)]
+    named = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals(*cuda.results_of("driver-too-old"))]
     named += events.without_later_gpu_use("ptx-unsupported", code="222")
     failure = events.infer(infer_startup_failure)
     if not named or (failure is not None and failure.code != "devices-hidden"):
@@ -135,8 +124,7 @@ def driver_library_mismatch(events: Events) -> Cause | None:
     named = [
         *events.without_later_gpu_use("driver-mismatch"),
         *events.nvml_refusals(nvml.VERSION_MISMATCH),
-        *events.cuda_refusals(cuda.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH),
-        *compat,
+        *events.cuda_refusals(*cuda.results_of("driver-library-mismatch")),
     ]
     reported = events.without_later_gpu_use("driver-version")
     kernel, library = first_value([*named, *reported], "kernel"), first_value([*named, *reported], "library")

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.core.compat.cuda import results_of
 from gpucheck.core.compat.nvml import GPU_LOST, GPU_NOT_FOUND, UNKNOWN_ERROR, action_of
 from gpucheck.core.compat.xid import RECOVERY_CHANGED, WITHOUT_XID, is_nonfatal, xid
 from gpucheck.core.logs.causes.cause import Cause
@@ -97,7 +98,7 @@ def ecc_errors(events: Events) -> Cause | None:
     """Detect lost data, or a memory repair that failed or is pending, as shown by the kernel, CUDA or a report."""
     reports = reported(events.log.events, "memory")
     lost = [event for event, message in reports if message.severity == "error"]
-    lost += events.of("ecc-uncorrectable") + events.cuda_refusals("214", "226")
+    lost += events.of("ecc-uncorrectable") + events.cuda_refusals(*results_of("ecc-errors"))
     repairs = events.of("row-remapping", "pages-retired")
     counts = events.of("ecc-count")
     if events.has("ecc-history") or any(event.fields.get("section") for event in events.log.events):
@@ -137,7 +138,7 @@ def nvlink_down(events: Events) -> Cause | None:
     reports = reported(events.log.events, "nvlink")
     failed = [event for event in events.of("nvlink-down") if not is_nonfatal(event.text)]
     grave = [event for event in failed if "degree" not in event.fields]
-    named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals("220"))
+    named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals(*results_of("nvlink-down")))
     link = first_value(named or failed, "link")
     if not named and not failed:
         return None

@@ -1,5 +1,6 @@
 """Causes in the machine that a single line identifies. ``cause.py`` documents the syntax of rows."""
 
+from gpucheck.core.compat.cuda import CUDA_ERROR_NOT_INITIALIZED, results_of
 from gpucheck.core.logs.causes.cause import Match, Row, always, refused, until_gpu_use
 from gpucheck.core.model import Action, Severity
 from gpucheck.core.model.wording import GROWTH_TOO_LATE, REACHED
@@ -13,7 +14,7 @@ ROWS = (
     until_gpu_use(
         "compute-mode-exclusive",
         "CUDA reports a GPU as busy or unavailable (error 46): [its compute mode {mode}|usually its compute mode] allows one process or none.",
-        *refused("46"),
+        *refused(46),
         beside="compute-mode",
     ),
     until_gpu_use(
@@ -31,18 +32,18 @@ ROWS = (
     until_gpu_use(
         "cuda-stub-loaded",
         "CUDA does not start because a stub for linking was loaded instead of the driver's libcuda.so.1 (error 34).",
-        *(*refused("34"), Match("stub-loaded")),
+        *(*refused(*results_of("cuda-stub-loaded")), Match("stub-loaded")),
     ),
     # in a forked child, cuInit itself reports that it is not initialized
     until_gpu_use(
         "cuda-used-after-fork",
         "CUDA was initialized before a fork and is used after it: {text}.",
-        *(*refused("3"), Match("cuda-used-after-fork")),
+        *(*refused(CUDA_ERROR_NOT_INITIALIZED), Match("cuda-used-after-fork")),
     ),
     until_gpu_use(
         "driver-library-missing",
         "The NVIDIA driver is installed, but its library libnvidia-ptxjitcompiler.so.1 is not found.",
-        Match("cuda-error", code="221"),
+        refused(*results_of("driver-library-missing"))[1],
     ),
     until_gpu_use(
         "driver-library-missing",
@@ -65,7 +66,7 @@ ROWS = (
         "fabric-manager-down",
         "The NVSwitch fabric that connects the GPUs is not ready: the fabric manager is not running, or not of the driver's version"
         "[ {kernel}].",
-        *(Match("fabric-not-ready", status=""), *refused("802|919"), Match("nvml-failed", code="27")),
+        *(Match("fabric-not-ready", status=""), *refused(*results_of("fabric-manager-down")), Match("nvml-failed", code="27")),
         beside="driver-version",
         unless="nvswitch-absent",
         action=Action.DRAIN,

@@ -8,13 +8,14 @@ import re
 from typing import NamedTuple
 
 from gpucheck.core.compat import nvml
-from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_UNKNOWN
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERROR_UNKNOWN, results_of
 from gpucheck.core.logs.causes.events import Events, in_order, lists_gpus, lists_no_gpu, uses_gpu, values
 from gpucheck.core.logs.events import CONTAINER, HOST, PLACE, Event
 from gpucheck.core.logs.log import ENDS
 
 # CUresult; TensorFlow prints 303 without libcuda.so.1
-NO_DEVICE, STUB, UNKNOWN = map(str, (CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY, CUDA_ERROR_UNKNOWN))
+NO_DEVICE, UNKNOWN = str(CUDA_ERROR_NO_DEVICE), str(CUDA_ERROR_UNKNOWN)
+(STUB,) = map(str, results_of("cuda-stub-loaded"))
 NO_LIBRARY = "303"
 NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = map(str, (nvml.LIBRARY_NOT_FOUND, nvml.GPU_NOT_FOUND, nvml.UNKNOWN_ERROR))
 

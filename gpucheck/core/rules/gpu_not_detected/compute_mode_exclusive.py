@@ -25,7 +25,7 @@ References:
 
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.core.compat.cuda import CUDA_ERRORS_OF_EXCLUSIVE_MODES
+from gpucheck.core.compat.cuda import results_of
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.cuda import Cuda
@@ -35,7 +35,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_REFUSALS = tuple(map(str, CUDA_ERRORS_OF_EXCLUSIVE_MODES))
+_REFUSALS = tuple(map(str, results_of("compute-mode-exclusive")))
 _MPS_SERVER = "nvidia-cuda-mps"  # truncated by the kernel; with MPS, many programs share an exclusive GPU through this server
 
 
@@ -95,7 +95,7 @@ def _holder(gpu: Gpu) -> str | None:
 
 def _refused(cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
     """Return the evidence that CUDA itself reported a device as unavailable."""
-    if cuda.result in CUDA_ERRORS_OF_EXCLUSIVE_MODES:
+    if str(cuda.result) in _REFUSALS:
         return saw(cuda, "result_name")
     for place, event in enumerate(outcomes.events):
         if event.kind in ("cuda-error", "cuinit-failed") and event.fields.get("code") in _REFUSALS:

@@ -23,7 +23,7 @@ References:
 """
 
 from gpucheck.core.combiners.cuda_stack import CudaStack
-from gpucheck.core.compat.cuda import CUDA_ERROR_STUB_LIBRARY
+from gpucheck.core.compat.cuda import results_of
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.pci import Pci
@@ -38,7 +38,7 @@ _CACHE = "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/"
 @rule(scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
 def check(stack: CudaStack, pci: Pci, environment: Environment, context: Context) -> Finding | None:
     """Report the stub if CUDA's error identifies it and the machine has a GPU; without one, another rule applies."""
-    if stack.cuda.result != CUDA_ERROR_STUB_LIBRARY or stack.container_lacks_gpu:
+    if stack.cuda.result not in results_of("cuda-stub-loaded") or stack.container_lacks_gpu:
         return None
     if not (pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
         return None

@@ -40,14 +40,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import START_WITH_GPUS, notebook_gpu, start_with_gpus
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-# CUDA opened the nodes, and failed for another reason.
-_OTHER_CAUSES = (
-    cuda_tables.CUDA_ERROR_STUB_LIBRARY,
-    cuda_tables.CUDA_ERROR_INVALID_DEVICE,
-    *cuda_tables.CUDA_ERRORS_OF_THE_FABRIC,
-    cuda_tables.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
-    cuda_tables.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
-)
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
 _OF_RUNTIME = r"gathering device information|adding custom device|\bmknod\b|\bstat /dev/"  # the host lacks the file
 
@@ -83,7 +75,7 @@ def _applies(stack: CudaStack, pci: Pci, kernel_module: KernelModule) -> bool:
     container, cuda = stack.container, stack.cuda
     if stack.wsl.inside or not kernel_module.loaded or stack.counts_gpus or stack.container_lacks_gpu:
         return False
-    if cuda.status not in ("failed", "ok") or cuda.result in _OTHER_CAUSES:
+    if cuda.status not in ("failed", "ok") or cuda.result in cuda_tables.CUDA_ERRORS_WITH_DIAGNOSIS:  # it opened the files
         return False
     if container.inside:  # "none": the runtime passed in everything except GPUs, as requested
         return container.nvidia_visible_devices != "none"

@@ -31,7 +31,7 @@ import re
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.compat.cuda import CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
+from gpucheck.core.compat.cuda import CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, results_of
 from gpucheck.core.compat.nvml import VERSION_MISMATCH
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.model.wording import driver_mismatch
@@ -85,11 +85,7 @@ def _mismatch(stack: CudaStack, outcomes: TrainingOutcomes) -> tuple[Evidence, .
     driver, cuda = stack.driver, stack.cuda
     return (
         *(saw(driver, "result", "result_name") if driver.result == VERSION_MISMATCH else ()),
-        *(
-            saw(cuda, "result", "result_name")
-            if cuda.result in (CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE)
-            else ()
-        ),
+        *(saw(cuda, "result", "result_name") if cuda.result in results_of("driver-library-mismatch") else ()),
         *outcomes.saw_events("driver-mismatch"),
     )
 

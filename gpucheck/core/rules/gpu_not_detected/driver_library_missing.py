@@ -33,7 +33,7 @@ import msgspec
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.compat.cuda import CUDA_ERROR_JIT_COMPILER_NOT_FOUND
+from gpucheck.core.compat.cuda import results_of
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, rule, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.kernel_module import KernelModule
@@ -43,6 +43,7 @@ from gpucheck.core.repairs.fixes import SEARCH_WSL_LIBRARIES
 from gpucheck.core.repairs.machine import by_distribution, install_driver, notebook_gpu
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
+_REFUSALS = tuple(map(str, results_of("driver-library-missing")))
 _ABSENT = ("library-not-found", "library-unusable")
 _IN_CONTAINER = {
     "docker|containerd|nspawn": Fix(
@@ -115,7 +116,7 @@ def _missing(stack: CudaStack, outcomes: TrainingOutcomes) -> MissingLibrary | N
         problem = cuda.problem if cuda.status == "library-unusable" else None
         return MissingLibrary("libcuda.so.1", "which CUDA needs", "compute", problem, saw(cuda, "status", "problem"))
     for place, event in enumerate(outcomes.events):
-        if event.kind == "cuda-error" and event.fields.get("code") == str(CUDA_ERROR_JIT_COMPILER_NOT_FOUND):
+        if event.kind == "cuda-error" and event.fields.get("code") in _REFUSALS:
             name, purpose = "libnvidia-ptxjitcompiler.so.1", "which compiles kernels for new GPUs"
             return MissingLibrary(name, purpose, "compute", None, outcomes.saw_event(place))
     if driver.status in _ABSENT and stack.counts_gpus:

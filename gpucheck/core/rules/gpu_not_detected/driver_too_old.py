@@ -36,7 +36,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import results, versions
 from gpucheck.core.compat import tensorflow as releases
-from gpucheck.core.compat.cuda import CUDA_ERRORS_OF_OLD_DRIVERS, LOWEST_DRIVER, branch_of_cuda, cuda_of_driver
+from gpucheck.core.compat.cuda import LOWEST_DRIVER, branch_of_cuda, cuda_of_driver, results_of
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Skip, rule, saw
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.kernel_module import KernelModule
@@ -55,7 +55,7 @@ def check(
     installed, cuda = packages.tensorflow, stack.cuda
     if installed is None or "cpu" in installed.name or outcomes.trained_on_gpu():
         return None
-    if cuda.status == "failed" and cuda.result in CUDA_ERRORS_OF_OLD_DRIVERS:
+    if cuda.status == "failed" and cuda.result in results_of("driver-too-old"):
         return _refused(stack, context)
     if not (stack.driver.gpu_count or stack.counts_gpus):
         return None  # an old driver lists its GPUs; if it lists none, there is another cause

@@ -28,7 +28,7 @@ References:
 from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat import versions
-from gpucheck.core.compat.cuda import CUDA_ERRORS_OF_THE_FABRIC
+from gpucheck.core.compat.cuda import results_of
 from gpucheck.core.compat.nvml import FABRIC_NOT_READY
 from gpucheck.core.model import Action, Evidence, Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.model.wording import listing
@@ -55,7 +55,7 @@ def check(stack: CudaStack, pci: Pci, gpus: Gpus | None, outcomes: TrainingOutco
             return None
         source = f"{listing([gpu.label for _, gpu in waiting])}: {waiting[0][1].fabric_state}"
         return _finding(source, (), stack, pci, gpus, context)
-    if cuda.result in CUDA_ERRORS_OF_THE_FABRIC:
+    if cuda.result in results_of("fabric-manager-down"):
         source, evidence = f"CUDA error {cuda.result}", saw(cuda, "result", "result_name")
     elif driver.result == FABRIC_NOT_READY and pci.nvswitches:
         source, evidence = "NVML error 27", saw(driver, "result", "result_name")
