@@ -50,20 +50,17 @@ class Allowance:
 
 
 class Literals:
-    """The literals of all patterns, searched by one regular expression."""
+    """The literals of all patterns, searched by one regular expression, in which every digit is 0 as in masked lines."""
 
     def __init__(self, patterns: tuple[Pattern, ...]) -> None:
-        self._entries = [(order, literal, entry) for order, entry in enumerate(patterns) for literal in entry.literals]
-        self._regex = _compiled(literal for _, literal, _ in self._entries)
-        self._by_head: dict[str, list[tuple[int, str, Pattern]]] = {}  # by the shortest literal that is a prefix
-        for order, literal, entry in self._entries:
-            head = self._regex.match(literal)
-            self._by_head.setdefault(head[0] if head else literal, []).append((order, literal, entry))
-        self._masks: dict[frozenset[str], re.Pattern[str] | None] = {}
-
-    def in_line(self, line: str) -> bool:
-        """Whether the line contains a literal."""
-        return self._regex.search(line) is not None
+        entries = [(order, literal, entry) for order, entry in enumerate(patterns) for literal in entry.literals]
+        self._masked = [literal.translate(DIGITS) for _, literal, _ in entries]
+        self._all = self._rare = _compiled(self._masked)
+        self._often: frozenset[str] = frozenset()  # the literals that are not in the pattern for rare ones
+        self._by_head: dict[str, list[tuple[int, str, Pattern]]] = {}  # by the shortest literal that is a prefix, masked
+        for masked, entry in zip(self._masked, entries, strict=True):
+            head = self._all.match(masked)
+            self._by_head.setdefault(head[0] if head else masked, []).append(entry)
 
     def first(self, masked: list[str], often: frozenset[str] = frozenset()) -> Iterator[tuple[int, str]]:
         """Yield the number of each line that contains a literal, and its first literal; digits are masked in both.
@@ -72,18 +69,15 @@ class Literals:
             masked: the lines, with masked digits.
             often: literals to skip, with those that start with them.
         """
-        if often not in self._masks:
-            self._masks = {key: mask for key, mask in self._masks.items() if not key}  # the previous pattern is outdated
+        if often and often != self._often:
             heads = tuple(often)
-            rare = [text for _, literal, _ in self._entries if not (text := literal.translate(DIGITS)).startswith(heads)]
-            self._masks[often] = _compiled(rare) if rare else None
-        regex = self._masks[often]
-        return iter(()) if regex is None else _first(regex, "\n".join(masked))
+            self._often, self._rare = often, _compiled(text for text in self._masked if not text.startswith(heads))
+        return _first(self._rare if often else self._all, "\n".join(masked))
 
     def candidates(self, line: str) -> list[Pattern]:
         """Return the patterns with a literal in the line, in their order."""
-        heads, position = set(), 0
-        while match := self._regex.search(line, position):
+        masked, heads, position = _without_digits(line), set(), 0
+        while match := self._all.search(masked, position):
             heads.add(match[0])
             position = match.start() + 1  # literals may overlap
         named = {order: entry for head in heads for order, literal, entry in self._by_head[head] if literal in line}
@@ -150,7 +144,7 @@ class Screen:
             if "0" not in literal:
                 familiar[keys[index]] = shape
             else:
-                single[index] = shape if self._literals.in_line(lines[index]) else _NOTHING
+                single[index] = shape if self._literals.candidates(lines[index]) else _NOTHING
         known = {key: shape for key in distinct if (shape := familiar[key]) is not _NOTHING}
         looked = [(index, known[key]) for index, key in enumerate(keys) if key in known] if known else []
         for index in single:
@@ -206,7 +200,12 @@ def _tree(words: Iterable[str]) -> dict[str, Any]:
 
 
 def _spell(tree: dict[str, Any]) -> str:
-    """Return the tree as a regex: much faster than alternatives of words; it matches the shortest word."""
+    """Return the tree as a regex: much faster than alternatives of words; it matches the shortest word.
+
+    The tree of no words matches nothing.
+    """
+    if not tree:
+        return "(?!)"
     if "" in tree:
         return ""
     branches = [re.escape(letter) + _spell(rest) for letter, rest in sorted(tree.items())]
