@@ -36,7 +36,7 @@ Depth = Literal["quick", "default", "full"]
 
 
 _IN_PYTHON = {  # the terminal's hint on an option -> the hint in Python
-    "(-v says why)": "(report.outcomes says why)",
+    "(use -v for details)": "(see report.outcomes)",
     "(--allow-cpu)": "(allow_cpu=True)",
     "(--no-smoke)": "(smoke=False)",
     "--quick": 'level="quick"',
@@ -134,19 +134,19 @@ def check(
         RuntimeError: files of this installation of gpucheck are missing or incomplete.
     """
     if level not in get_args(Depth):
-        raise ValueError(f"level is one of {', '.join(get_args(Depth))}. Received: level={level!r}")
+        raise ValueError(f"level must be one of {', '.join(get_args(Depth))}. Received: level={level!r}")
     depth = Level[level.upper()]
     if backend not in (None, *TRAINING_BACKENDS):
-        raise ValueError(f"backend is one of {', '.join(TRAINING_BACKENDS)}. Received: backend={backend!r}")
+        raise ValueError(f"backend must be one of {', '.join(TRAINING_BACKENDS)}. Received: backend={backend!r}")
     limit = TIMEOUT_SECONDS[depth] if timeout_seconds is None else timeout_seconds
     if not isinstance(limit, numbers.Real) or not 0 < limit < float("inf"):
-        raise ValueError(f"timeout_seconds is a positive number. Received: timeout_seconds={timeout_seconds!r}")
+        raise ValueError(f"timeout_seconds must be a positive number. Received: timeout_seconds={timeout_seconds!r}")
     if not 0 <= logical_devices <= 64:
-        raise ValueError(f"logical_devices is a number from 0 to 64. Received: logical_devices={logical_devices!r}")
+        raise ValueError(f"logical_devices must be a number from 0 to 64. Received: logical_devices={logical_devices!r}")
     strategies = (strategies,) if isinstance(strategies, str) else tuple(strategies)
     known = discovery.strategies()
     if not set(known).issuperset(strategies):
-        raise ValueError(f"strategies are {', '.join(known)}. Received: strategies={strategies!r}")
+        raise ValueError(f"strategies must be some of {', '.join(known)}. Received: strategies={strategies!r}")
     if strategies and (depth is Level.QUICK or not smoke):
         raise ValueError(f'strategies require training: level="default" and smoke=True. Received: strategies={strategies!r}')
     started = time.monotonic()
@@ -211,10 +211,10 @@ def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", t
 def check_requirements(gpus: int, memory_gib: float) -> None:
     """Raise ValueError if the requirements are invalid."""
     if not isinstance(gpus, numbers.Integral) or isinstance(gpus, bool) or gpus < 0:
-        raise ValueError(f"gpus is a number of GPUs, 0 or more. Received: {gpus!r}")
+        raise ValueError(f"gpus must be a number of GPUs, 0 or more. Received: {gpus!r}")
     if not isinstance(memory_gib, numbers.Real) or not memory_gib >= 0 or (memory_gib and not gpus):
         raise ValueError(
-            f"memory_gib is the memory of each of one or more GPUs. Received: gpus={gpus!r}, memory_gib={memory_gib!r}"
+            f"memory_gib must be a number of GiB for each of one or more GPUs. Received: gpus={gpus!r}, memory_gib={memory_gib!r}"
         )
 
 

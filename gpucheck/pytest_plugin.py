@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
     if (level := config.getini("gpucheck_level")) not in LEVELS:
-        raise pytest.UsageError(f"gpucheck_level is one of {', '.join(LEVELS)}. Received: {level!r}")
+        raise pytest.UsageError(f"gpucheck_level must be one of {', '.join(LEVELS)}. Received: {level!r}")
     config.addinivalue_line(
         "markers", f"{MARKER}(gpus=1, memory_gib=0): skip, with the root cause, unless that many GPUs are ready"
     )

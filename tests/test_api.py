@@ -70,7 +70,7 @@ UNMET = ("packages", "unmet", [{"name": "wrapt", "specifier": ">=2"}]), ("tensor
         (
             HIDDEN,
             [
-                "Let CUDA see every GPU, before TensorFlow is imported:",
+                "Make every GPU visible to CUDA, before TensorFlow is imported:",
                 "import os",
                 "os.environ.pop('CUDA_VISIBLE_DEVICES', None)",
             ],
@@ -162,7 +162,7 @@ def test_repr_is_one_line_and_str_is_the_report():
     report = gpucheck.check(level="quick")
     codes = ", ".join(finding.code for finding in report.findings)  # one more if TensorFlow is not installed
     assert repr(report) == f"<gpucheck report: {report.verdict.value}, {codes}; print() shows it>"
-    assert "(report.outcomes says why)" in str(report)
+    assert "(see report.outcomes)" in str(report)
     assert not re.search(r"\(-v|gpucheck --", str(report))
 
 

@@ -99,4 +99,4 @@ def test_python_m_names_the_file_in_one_line(tmp_path, module, body):
     file.write_text(body)
     done = as_module(tmp_path)
     advice = "rename it and delete its __pycache__, or start from another folder"
-    assert (done.returncode, done.stderr) == (3, f"gpucheck: {file} hides the installed module {module}: {advice}\n")
+    assert (done.returncode, done.stderr) == (3, f"gpucheck: {file} shadows the installed module {module}: {advice}\n")

@@ -73,7 +73,7 @@ def hidden(name: str) -> Callable[[pathlib.Path], Mapping[str, str]]:
 
 FAULTS = (
     Fault("No NVIDIA GPU in the machine", r"(?i)no nvidia (gpu|driver)|no gpu|could not find cuda drivers", lambda folder: {}),
-    Fault("`tensorflow.py` in the user's folder hides TensorFlow", r"own/tensorflow\.py", hidden("tensorflow.py")),
+    Fault("`tensorflow.py` in the user's folder shadows TensorFlow", r"own/tensorflow\.py", hidden("tensorflow.py")),
     Fault("A folder `keras` on PYTHONPATH hides Keras", r"own/keras", hidden("keras/__init__.py")),
     Fault("A folder `google` hides protobuf", r"own/google", hidden("google/__init__.py")),
     Fault(

@@ -6,7 +6,7 @@ import os
 
 
 class NoVerdict(Exception):
-    """The machine cannot be examined; the message says why, on one line."""
+    """The machine cannot be examined; the message gives the reason, on one line."""
 
 
 def report(error: BaseException) -> None:

@@ -27,7 +27,7 @@ def timed(seconds, spread=0.0, **settings):
         ([timed(2.0), timed(1.0, precision=FLOAT16)], ["Change precision to mixed_float16: 2.00 times as fast as float32."]),
         (
             [timed(1.0), timed(2.0, precision=FLOAT16)],
-            ["Leave precision at float32 (mixed_float16 is 0.50 times as fast)."],
+            ["Keep precision at float32 (mixed_float16 is 0.50 times as fast)."],
         ),
         (
             [timed(1.0, spread=0.2), timed(1.1, xla=True)],
@@ -37,7 +37,7 @@ def timed(seconds, spread=0.0, **settings):
             [timed(2.0), timed(2.0, xla=True), timed(5.0, precision=FLOAT16), timed(1.0, batch=128)],
             [
                 "Change batch to 128 per replica: 2.00 times as fast as 64 per replica.",
-                "Leave precision at float32 (mixed_float16 is 0.40 times as fast).",
+                "Keep precision at float32 (mixed_float16 is 0.40 times as fast).",
                 "No conclusion on XLA on: the ranges overlap with the first configuration's; increase --repeats.",
             ],
         ),

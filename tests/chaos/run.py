@@ -18,7 +18,7 @@ NOT_FOUND = (126, 127)  # of a command that `run` can't start
 
 
 class Unavailable(Exception):
-    """A fault can't be created here; the message says why."""
+    """A fault can't be created here; the message gives the reason."""
 
 
 class Cell:

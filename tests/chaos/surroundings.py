@@ -129,7 +129,7 @@ FAULTS: dict[str, Prepare] = {
     **{f"{count} open files": shell(f"ulimit -n {count}") for count in (16, 20, 24, 32, 48, 64)},
     "200 MB of addresses": shell("ulimit -v 200000"),
     "1 GB of addresses": shell("ulimit -v 1000000"),
-    "2 s of processor time": shell("ulimit -t 2"),
+    "2 s of CPU time": shell("ulimit -t 2"),
     "files of 0 bytes": shell("ulimit -f 0"),
     "files of 8 blocks": shell("ulimit -f 8"),
     "20 processes": shell("ulimit -u 20"),

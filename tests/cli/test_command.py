@@ -84,10 +84,10 @@ def test_full_disk_keeps_the_old_file(tmp_path):
 
 @pytest.mark.tensorflow
 @pytest.mark.parametrize(
-    "line", ["exec 2>&-", 'mkdir gone; cd gone; rmdir "$PWD"'], ids=["no standard error", "no working folder"]
+    "line", ["exec 2>&-", 'mkdir gone; cd gone; rmdir "$PWD"'], ids=["no standard error", "no working directory"]
 )
 def test_closed_streams_and_deleted_folders(tmp_path, line):
-    """Service managers close standard error; a working folder may have been deleted since."""
+    """Service managers close standard error; a working directory may have been deleted since."""
     args = ["sh", "-c", f'{line}; exec "$@"', "sh", sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu"]
     env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parents[2])}
     done = subprocess.run([*args, "--python", sys.executable], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)

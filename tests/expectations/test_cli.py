@@ -155,7 +155,7 @@ def test_invalid_comparisons_are_rejected_with_the_reason(tmp_path):
     ):
         (tmp_path / name).write_text(text)
     assert gpucheck(*QUICK, "--format", "json", "--output", "report.json", cwd=tmp_path).returncode == 0
-    summary = "the summary of a training"
+    summary = "the summary of a training run"
     only_fit = f"fit.toml: only [fit], which `gpucheck compare` compares with {summary}"
     kinds = f'neither a report (--format json), {summary} (Watch(report="fit.json")), nor an expectations file'
     for names, words in (

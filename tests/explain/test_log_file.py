@@ -207,7 +207,7 @@ def test_timeout_is_not_reported_as_damage():
 
 
 def test_standard_input_is_read_to_its_end_without_a_timeout(tmp_path):
-    """The writer may be a training of several hours, which would end if gpucheck stopped reading."""
+    """The writer may be a training run of several hours, which would end if gpucheck stopped reading."""
     (tmp_path / "train.log").write_text(LOG)
 
     def cut(*args):

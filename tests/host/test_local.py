@@ -136,7 +136,7 @@ def test_interpreter_broken_by_a_user_module_names_the_file(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "json.py").write_text("raise RuntimeError")
     with LocalHost(Request(python=sys.executable)) as host:
-        assert host.interpreter().startswith(f"{tmp_path}/json.py hides Python's own module json: rename it")
+        assert host.interpreter().startswith(f"{tmp_path}/json.py shadows Python's own module json: rename it")
 
 
 @table

@@ -47,7 +47,7 @@ class Fault(NamedTuple):
     limit_seconds: float | None = None  # of the complete run; None: that of the level
     also: tuple[str, ...] = ()  # other codes that must be among the findings
     verdict: str | None = None  # None: any that matches the exit code
-    nvidia: str | None = None  # for a hardware fault: the action in NVIDIA's catalogue or documentation
+    nvidia: str | None = None  # for a hardware fault: the action in NVIDIA's catalog or documentation
     action: str | None = None  # ours; None: any
 
 

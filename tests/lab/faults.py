@@ -13,7 +13,7 @@ do drop nvidia/cufft/lib/*             a function of `breakages`; a long last ar
 -> exit 0                              default: 1 with a finding, 0 without
 -> verdict warn
 -> also gpu-throttled                  another finding
--> nvidia RESET_GPU                    the action in NVIDIA's catalogue for a hardware fault,
+-> nvidia RESET_GPU                    the action in NVIDIA's catalog for a hardware fault,
 -> action reset-gpu                    and the action of the one root cause
 """
 

@@ -48,7 +48,7 @@ def test_root_cause_is_named(fault, bench, record_property):
     [fault for fault in FAULTS if fault.name.startswith("xid-") and fault.nvidia in OF_CATALOGUE],
     ids=lambda fault: fault.name,
 )
-def test_action_of_an_xid_matches_the_catalogue(fault):
+def test_action_of_an_xid_matches_the_catalog(fault):
     code = int(fault.name.split("-")[1])
     assert XIDS[code].action == OF_CATALOGUE[fault.nvidia]
 

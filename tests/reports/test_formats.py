@@ -244,7 +244,7 @@ def test_every_format_counts_unchecked_rules_equally(level):
     )
     look = {"width": 300, "color": False, "ascii": False}
     short, verbose = (terminal.render(made, verbose=verbose, **look) for verbose in (False, True))
-    assert short.splitlines()[-1].startswith("74 causes ruled out, 3 not checked, 2 checks crashed (-v says why) · ")
+    assert short.splitlines()[-1].startswith("74 causes ruled out, 3 not checked, 2 checks crashed (use -v for details) · ")
     assert verbose.splitlines()[-1].startswith("74 causes ruled out, 3 not checked, 2 checks crashed · ")
     assert "<summary>74 causes ruled out, 3 not checked, 2 checks crashed</summary>" in markdown.render(made)
     assert "<summary>3 not checked, 2 checks crashed</summary>" in html.render(made)

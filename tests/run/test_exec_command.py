@@ -28,7 +28,7 @@ def test_first_executable_on_path_wins(tmp_path, monkeypatch):
     assert locate("job", {"PATH": path}) == wanted
     assert locate(wanted, {"PATH": ""}) == wanted
     monkeypatch.chdir(tmp_path / "d")
-    assert os.path.samefile(locate("job", {"PATH": f":{path}"}), tmp_path / "d/job")  # an empty entry means the working folder
+    assert os.path.samefile(locate("job", {"PATH": f":{path}"}), tmp_path / "d/job")  # an empty entry means the working directory
 
 
 @table

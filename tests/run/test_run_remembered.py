@@ -58,7 +58,7 @@ def test_module_that_shadows_a_package_invalidates_the_cache(tmp_path):
     (modules / "numpy.py").write_text("raise ImportError('broken')\n")
     done.append(subprocess.run(command, capture_output=True, text=True, timeout=60, env=env))
     assert [(one.returncode, one.stdout) for one in done] == [(0, "started\n"), (1, "")], done
-    assert f"{modules}/numpy.py hides the installed module numpy" in done[1].stderr
+    assert f"{modules}/numpy.py shadows the installed module numpy" in done[1].stderr
 
 
 @posix

@@ -75,7 +75,7 @@ def test_each_fit_of_an_unchanged_program_has_a_summary(tmp_path):
     assert outputs[2][0].startswith("gpucheck: loss became NaN in epoch 1, step 1 ")
     assert [line for line in outputs[3] if "2 epochs, " in line] == [outputs[3][0]]  # from its own Watch, without a second one
     assert outputs[3][0].startswith("own gpucheck: ")
-    assert outputs[4][-1] == "gpucheck: Watch has stopped, the training continues: ZeroDivisionError: division by zero"
+    assert outputs[4][-1] == "gpucheck: Watch has stopped; training continues: ZeroDivisionError: division by zero"
     assert outputs[5] == []  # the monitor outside prints nothing
 
 
@@ -146,7 +146,7 @@ def test_program_without_keras_gets_a_summary_from_outside(tmp_path, driver_fold
     first, second, third = done.stderr.splitlines()[-3:]
     assert " processors busy · at most " in first
     assert second == "gpucheck: GPU 0 3 % busy · GPU 1 3 % busy"
-    assert third == "gpucheck: the GPUs were idle. If this was a training, run in its environment: gpucheck"
+    assert third == "gpucheck: the GPUs were idle. If this was a training run, run in its environment: gpucheck"
 
 
 def test_memory_and_processor_time_of_a_process_and_its_children():

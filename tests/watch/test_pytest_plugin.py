@@ -57,9 +57,9 @@ def test_tests_are_skipped_with_the_root_cause(tmp_path, gpus, expected):
         (
             "gpus='two'",
             "quick",
-            "test_one: requires_gpu(gpus=1, memory_gib=0): gpus is a number of GPUs, 0 or more. Received: 'two'",
+            "test_one: requires_gpu(gpus=1, memory_gib=0): gpus must be a number of GPUs, 0 or more. Received: 'two'",
         ),
-        ("gpus=1", "slow", "gpucheck_level is one of quick, default, full. Received: 'slow'"),
+        ("gpus=1", "slow", "gpucheck_level must be one of quick, default, full. Received: 'slow'"),
     ],
 )
 def test_invalid_marker_arguments_are_rejected_before_any_test_runs(tmp_path, mark, level, message):

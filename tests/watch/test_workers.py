@@ -61,7 +61,7 @@ def other(number, **changes):
         (
             [other(1), other(2, input_wait_share=0.12)],
             [
-                "3 workers, 5 epochs, 25 steps, 23 s · 240 samples/s in all · a step takes 200 ms on each",
+                "3 workers, 5 epochs, 25 steps, 23 s · 240 samples/s in total · a step takes 200 ms on each",
                 "waiting for data: 12 % on each",
                 "computing limits this training",
             ],
@@ -69,7 +69,7 @@ def other(number, **changes):
         (  # in step: the others wait for the gradients of the worker that waits for its data
             [other(1, input_wait_share=0.8, limit=DATA, gpus=(GpuUse(index=0, utilization_percent=20.0),)), other(2)],
             [
-                "3 workers, 5 epochs, 25 steps, 23 s · 240 samples/s in all · a step takes 200 ms on each",
+                "3 workers, 5 epochs, 25 steps, 23 s · 240 samples/s in total · a step takes 200 ms on each",
                 "waiting for data: 10 % (worker 0) to 80 % (worker 1) · GPUs busy: 20 %",
                 "worker 1: the input pipeline limits this training [input-pipeline-bound]",
             ],
@@ -85,7 +85,7 @@ def other(number, **changes):
         (
             [],
             [
-                "3 workers, 5 epochs, 25 steps, 23 s · 80 samples/s in all · a step takes 200 ms · no summary of worker 1, 2, which the"
+                "3 workers, 5 epochs, 25 steps, 23 s · 80 samples/s in total · a step takes 200 ms · no summary of worker 1, 2, which the"
             ],
         ),
     ],
@@ -137,7 +137,7 @@ def test_two_workers_of_one_strategy_share_a_summary(tmp_path):
     assert [one["worker"], two["worker"], one["workers"], two["steps"]] == [0, 1, 2, 40]
     rate = one["samples_per_second"] + two["samples_per_second"]
     assert output[0].startswith("gpucheck: 2 workers, 2 epochs, 40 steps, ")
-    assert f"· {rate:.3g} samples/s in all · a step takes " in output[0]
+    assert f"· {rate:.3g} samples/s in total · a step takes " in output[0]
     assert "the input pipeline limits this training" in output[-1]
     assert 0.5 < one["input_wait_share"] <= 1  # waits for the data of the other worker, because a step needs all workers
 

@@ -44,7 +44,7 @@ Examples:
     multiple=True,
     metavar="NAME",
     type=click.Choice(STRATEGIES),
-    help="Strategy to measure: one_device, mirrored or tpu. Others are reported as not measured.",
+    help="Strategy to measure: one_device, mirrored or tpu. Other strategies are listed as not measured.",
 )
 @click.option(
     "--precision",
@@ -78,7 +78,11 @@ Examples:
     help="Steps that run without returning to Python, as in Model.compile.  [default: 1]",
 )
 @click.option(
-    "--devices", multiple=True, type=click.IntRange(1, 1024), metavar="N", help="How many devices. [default: 1, then all]"
+    "--devices",
+    multiple=True,
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="Number of devices; may be repeated. [default: 1, then all]",
 )
 @click.option(
     "--xla", type=click.Choice(["on", "off", "both"]), default="off", show_default=True, help="Compile the steps with XLA."
@@ -134,7 +138,7 @@ Examples:
 @click.option(
     "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result to this file, atomically."
 )
-@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw a plot; needs the extra plot.")
+@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw a plot; requires the extra plot.")
 @click.option(
     "--profile",
     type=FilePath(file_okay=False),

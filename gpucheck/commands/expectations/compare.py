@@ -22,7 +22,7 @@ Examples:
   gpucheck compare fit1.json fit2.json           two training runs: Watch(report="fit1.json")
   gpucheck compare expected.toml fit2.json       a training run with the table [fit]
 """
-SUMMARY = "the summary of a training"
+SUMMARY = "the summary of a training run"
 NO_BASELINE = (
     f'neither a report (--format json), {SUMMARY} (Watch(report="fit.json")), nor an expectations file (`gpucheck snapshot`)'
 )
@@ -81,7 +81,7 @@ def compare(
 
 
 def _between_trainings(text: bytes, latest: bytes | None, baseline: str, current: str) -> Drift | None:
-    """Compare the summary of a training with another, or with [fit]; None: there is none."""
+    """Compare the summary of a training run with another, or with [fit]; None: there is none."""
     fit, other = fits.read(text), None if latest is None else fits.read(latest)
     if fit is not None:
         if other is None:

@@ -1,4 +1,4 @@
-"""The differences between two trainings, from the summaries that ``gpucheck.keras.Watch(report="fit.json")`` writes."""
+"""The differences between two training runs, from the summaries that ``gpucheck.keras.Watch(report="fit.json")`` writes."""
 
 from collections.abc import Iterator
 

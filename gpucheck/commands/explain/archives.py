@@ -23,7 +23,7 @@ _HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.G
 
 
 class Archive:
-    """The files of an archive, in its order. ``cut`` says why the rest was not read."""
+    """The files of an archive, in its order. ``cut`` is the reason why the rest was not read."""
 
     def __init__(self, stream: io.BufferedReader, name: str, late: Callable[[], bool], most_bytes: int = LIMIT) -> None:
         """Set the source; reads nothing.

@@ -83,7 +83,7 @@ def explain(
     elif len(words) > 1 and (file := next(filter(os.path.isfile, words), None)) is not None:
         raise click.UsageError(f"{file} is a file: only one can be explained at a time")
     else:
-        # The writer of a pipe may be a training that runs for hours, and would be killed if reading stopped.
+        # The writer of a pipe may be a training run of hours, and would be killed if reading stopped.
         limit.set(timeout or (math.inf if what == "-" else READ_SECONDS))
         _explain_log(what, rules, style, color, verbose, redacting, limit)
 

@@ -55,7 +55,7 @@ def explain(
 
     Returns:
         A report whose only fact is the log. Its findings are like those of a check, except that failures which the text only
-        mentions (in source code or advice) are warnings. Without findings it says nothing about the machine.
+        mentions (in source code or advice) are warnings. Without findings it is no statement about the machine.
     """
     started = time.monotonic()
     parts: list[Part] = []

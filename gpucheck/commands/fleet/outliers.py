@@ -108,7 +108,7 @@ def with_differing_results(reports: list[NodeReport]) -> list[NodeReport]:
 
 def _causes(difference: Difference, model: str) -> dict[str, Cause]:
     where, nodes = f"first in {describe(difference.computation)}", difference.outliers
-    summary = f"Its {model} gets different results from {fold(difference.matching)} with the same software, {where}."
+    summary = f"The results of its {model} differ from those of {fold(difference.matching)} with the same software, {where}."
     if not difference.majority:
         nodes = difference.outliers + difference.matching
         summary = (

@@ -74,7 +74,7 @@ def _causes(fleet: Fleet, result: FleetTraining) -> tuple[FleetCause, ...]:
     skewed = next((skew for skew in result.skew if not skew.tolerated), None)
     own = [cause for cause in fleet.causes if cause.code != UNREACHABLE and not (skewed and cause.code == SKEW)]
     if skewed is not None:
-        words = f"The workers of one job differ: {skewed.what} is {skewed.value} here and {skewed.usual} on the others."
+        words = f"The workers of one job differ: {skewed.what} is {skewed.value} here and {skewed.usual} on the other nodes."
         own.insert(0, _cause(SKEW, "environment", list(expand(skewed.nodes)), words))
     silent = [fault for fault in result.faults if fault.how in UNRESPONSIVE or fault.reporter != fault.node]
     if silent:

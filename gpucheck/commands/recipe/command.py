@@ -28,7 +28,7 @@ Examples:
 def recipe(name: str | None) -> None:
     """Print a recipe for Slurm, Kubernetes, Prometheus, Grafana, systemd, containers, CI or pre-commit.
 
-    Without NAME, or with the name of a folder, list the recipes. Copy a recipe and adapt it; its comments say what to change.
+    Without NAME, or with the name of a folder, list the recipes. Copy a recipe and adapt it as its comments describe.
     """
     recipes = dict(_recipes())
     wanted = (name or "").rstrip("/")

@@ -41,7 +41,7 @@ Examples:
 
 @click.command(cls=Command, epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @request_options(level=Level.QUICK)
-@click.option("--default", is_flag=True, help="Check at the level of `gpucheck` alone: train on every device.")
+@click.option("--default", is_flag=True, help="Run the same checks as `gpucheck` alone: train on every device.")
 @click.option(
     "--on-fail",
     type=click.Choice(["stop", "warn"]),
@@ -71,7 +71,7 @@ def run(
 ) -> None:
     """Check this machine (--quick by default), then become COMMAND.
 
-    The command replaces this process: it keeps the process ID, signals, standard streams and working folder, and its exit code
+    The command replaces this process: it keeps the process ID, signals, standard streams and working directory, and its exit code
     is returned. If the check fails, the command is not started: the exit code is 1 (3: no verdict), and a line on standard error
     gives the reason. On a healthy machine, nothing is printed. As in a shell, exit code 127 means command not found, 126 not
     executable. --backend is passed to the command as KERAS_BACKEND.

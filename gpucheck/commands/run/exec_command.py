@@ -31,7 +31,7 @@ def locate(program: str, env: Mapping[str, str]) -> str:
     Raises:
         CannotStart: not found (127), or not executable (126).
     """
-    folders = env.get("PATH", os.defpath) or os.curdir  # for a shell, an empty entry is the working folder
+    folders = env.get("PATH", os.defpath) or os.curdir  # for a shell, an empty entry is the working directory
     found = shutil.which(program, path=folders)
     if found is not None and os.path.isfile(found):  # not a pipe
         return found
@@ -57,8 +57,8 @@ def own_environment() -> dict[str, str]:
 def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
     """Replace this process with the program. On Windows, which can't do that, run it and exit with its exit code.
 
-    Process id, working folder, standard streams and inherited file descriptors are kept; our own descriptors are closed on exec
-    (PEP 446). All children must have ended, and the signals must have been released (``signals.release``) before.
+    Process id, working directory, standard streams and inherited file descriptors are kept; our own descriptors are closed on
+    exec (PEP 446). All children must have ended, and the signals must have been released (``signals.release``) before.
 
     Args:
         path: the program's file, from ``locate``.

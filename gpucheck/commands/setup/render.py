@@ -108,7 +108,7 @@ def _use(best: Choice, machine: Machine, here: Here, folder: str) -> Iterator[st
     """Yield other commands to run, now and later."""
     if here.place is not None and best.source == "pip":
         words = ["gpucheck setup", *here.options, "--apply", commands.quoted(folder, machine.system)]
-        yield f"All of it at once:     {' '.join(words)}"
+        yield f"In one command:     {' '.join(words)}"
     yield f"In each new terminal:  {commands.activate(best, folder, machine.system)}"
     for entry in best.assignments if machine.system == "win32" else ():
         yield f"                       {commands.export(entry, folder, machine.system)}"

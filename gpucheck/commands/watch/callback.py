@@ -32,7 +32,7 @@ def _harmless(method: Callable[..., None]) -> Callable[..., None]:
             with contextlib.suppress(Exception):
                 if fit is not None:
                     fit.stop()
-                self._say(f"gpucheck: Watch has stopped, the training continues: {type(error).__name__}: {error}")
+                self._say(f"gpucheck: Watch has stopped; training continues: {type(error).__name__}: {error}")
 
     return call
 
@@ -81,9 +81,9 @@ class Watch(keras.callbacks.Callback):  # type: ignore[misc,unused-ignore]
         """
         for name, value in (("every_seconds", every_seconds), ("stall_seconds", stall_seconds)):
             if not isinstance(value, numbers.Real) or not value > 0:
-                raise ValueError(f"{name} is a positive number. Received: {name}={value!r}")
+                raise ValueError(f"{name} must be a positive number. Received: {name}={value!r}")
         if say is not None and not callable(say):
-            raise ValueError(f"say is a function. Received: say={say!r}")
+            raise ValueError(f"say must be a function. Received: say={say!r}")
         super().__init__()
         self.events: list[Event] = []
         self._summary: Summary | None = None

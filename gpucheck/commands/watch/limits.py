@@ -107,7 +107,7 @@ def _compile_limit(summary: Summary) -> Limit | None:
     if first < LONG_FIRST_SHARE * summary.seconds:
         return None
     took = f"{seconds(first)} of {seconds(summary.seconds)}"
-    text = f"the first step, which traces and compiles, took {took}: a longer training also runs it only once"
+    text = f"the first step, which traces and compiles, took {took}: a longer run pays for it only once, too"
     return Limit(text=text, faster_at_most=summary.seconds / max(summary.seconds - first, 0.001))
 
 

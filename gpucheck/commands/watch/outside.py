@@ -61,7 +61,7 @@ class Processes:
         return True
 
     def sample(self) -> None:
-        """Update memory and processor time, including descendants that have ended."""
+        """Update memory and CPU time, including descendants that have ended."""
         cpu, memory = 0.0, 0
         with contextlib.suppress(psutil.Error):
             for process in [self._root, *self._root.children(recursive=True)]:
@@ -124,7 +124,7 @@ def limited(use: Use) -> Iterator[str]:
     if not busy or max(busy) >= BUSY_PERCENT:
         return
     if max(busy) < IDLE_PERCENT:
-        yield "the GPUs were idle. If this was a training, run in its environment: gpucheck"
+        yield "the GPUs were idle. If this was a training run, run in its environment: gpucheck"
         return
     waits = "the GPUs waited for"
     if (use.disk_share or 0.0) >= DISK_SHARE:

@@ -1,4 +1,4 @@
-"""Determine with ``gpucheck --quick``, in a child process, why a training runs on the CPU of a machine with GPUs."""
+"""Determine with ``gpucheck --quick``, in a child process, why training runs on the CPU of a machine with GPUs."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from gpucheck.commands.watch.judge import Event
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model.wording import short
 
-CHECK_SECONDS = 60.0  # limit of a quick check during a training that keeps all processors busy
+CHECK_SECONDS = 60.0  # limit of a quick check during training that keeps all processors busy
 
 
 class Devices(NamedTuple):
@@ -45,7 +45,7 @@ def unlisted(tensorflow: Any, strategy: Any) -> Event | None:
 
 
 def why(host: LocalHost, devices: Devices, gpus: int) -> Event | None:
-    """Return the event for a training on the CPU of a machine with GPUs; None without GPUs, or if the program chose the CPU.
+    """Return the event for training on the CPU of a machine with GPUs; None without GPUs, or if the program chose the CPU.
 
     Args:
         host: the machine.

@@ -1,4 +1,4 @@
-"""One summary for all workers of a training: each writes its own to a shared folder, and the first one reads them."""
+"""One summary for all workers of a training run: each writes its own to a shared folder, and the first one reads them."""
 
 import contextlib
 import os
@@ -40,9 +40,9 @@ def verified(report: str | Path, worker: Worker) -> str:
     """Return the path of a worker's report. Raises ValueError if it can't be written, before hours of training are wasted."""
     report = os.fspath(report)
     if not report.endswith((".json", ".md", ".html")):
-        raise ValueError(f"report ends in .json, .md or .html. Received: report={report!r}")
+        raise ValueError(f"report must end in .json, .md or .html. Received: report={report!r}")
     if RANK in report and not report.endswith(".json"):
-        raise ValueError(f"report with {RANK} ends in .json. Received: report={report!r}")
+        raise ValueError(f"report with {RANK} must end in .json. Received: report={report!r}")
     folder = os.path.dirname(report.replace(RANK, str(worker.number))) or "."
     if (RANK in report or not worker.number) and not os.path.isdir(folder):
         raise ValueError(f"the folder of report does not exist: create {folder}. Received: report={report!r}")
@@ -85,7 +85,7 @@ def together(summaries: Mapping[int, Summary], count: int) -> list[str]:
     first = summaries[min(summaries)]
     parts = [f"{plural(count, 'worker')}, {length(first)}"]
     if all(rates):
-        parts.append(f"{significant(sum(filter(None, rates)))} samples/s in all")
+        parts.append(f"{significant(sum(filter(None, rates)))} samples/s in total")
     if steps:
         parts.append(f"a step takes {_range(steps, seconds)}")
     if missing := sorted(set(range(count)) - set(summaries)):

@@ -28,7 +28,7 @@ def describe() -> Interpreter:
 
 
 def _absolute(entry: str) -> str:
-    """Return the absolute path; the empty entry is the working folder, which may have been deleted."""
+    """Return the absolute path; the empty entry is the working directory, which may have been deleted."""
     try:
         return os.path.abspath(entry)
     except OSError:

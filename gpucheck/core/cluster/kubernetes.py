@@ -33,11 +33,11 @@ class Pods(NamedTuple):
 
 
 class Alone(Exception):
-    """No other pod trains with this one; the message says why."""
+    """No other pod trains with this one; the message gives the reason."""
 
 
 class Unusable(Exception):
-    """The pods of the cluster can't train together; the message says why."""
+    """The pods of the cluster can't train together; the message gives the reason."""
 
 
 class _Group(NamedTuple):

@@ -26,7 +26,7 @@ Object = TypeVar("Object")
 
 
 class Unknown(Exception):
-    """The pods that train together can't be determined; the message says why."""
+    """The pods that train together can't be determined; the message gives the reason."""
 
 
 class _Struct(msgspec.Struct, frozen=True, rename="camel"):

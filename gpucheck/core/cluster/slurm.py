@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 
 class Unusable(Exception):
-    """A step's variables don't describe a usable cluster; the message says why."""
+    """A step's variables don't describe a usable cluster; the message gives the reason."""
 
 
 def step(env: Mapping[str, str]) -> Step | None:

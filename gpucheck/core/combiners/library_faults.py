@@ -23,7 +23,7 @@ _FIELDS = {
 class Fault(msgspec.Struct, frozen=True):
     """A library that TensorFlow needs but can't use, and the missing library: itself, or one of its dependencies."""
 
-    kind: str  # "missing", "unreachable", "corrupt", "incompatible" (it misses a symbol or version in another library)
+    kind: str  # "missing", "unreachable", "corrupt", "incompatible" (it lacks a symbol or version in another library)
     soname: str
     library: Library
     copies: tuple[str, ...]  # paths of copies of the missing one

@@ -1,6 +1,6 @@
 """Xid messages of the NVIDIA kernel driver that matter on a training machine.
 
-Sources: NVIDIA Xid catalogue (docs.nvidia.com/deploy/xid-errors, its column "immediate action") and its machine-readable copy
+Sources: NVIDIA Xid catalog (docs.nvidia.com/deploy/xid-errors, its column "immediate action") and its machine-readable copy
 in leptonai/gpud; NVIDIA/open-gpu-kernel-modules nverror.h (numbers); nvml.h, nvmlDeviceGpuRecoveryAction_t (the actions of
 Xid 154), and NVIDIA's A100 memory error management, "Error Recovery and Response Flags" (what they mean). Severity, wording
 and fault are ours. Our action differs from NVIDIA's only where that is empty, a workflow or its contact. 61 is in older NVIDIA
@@ -165,7 +165,7 @@ RECOVERIES: dict[int, Recovery] = {
     1: Recovery("reset-gpu", _RESET_IT),
     2: Recovery("reboot", "restart the machine"),
     3: Recovery("drain", "end all work that uses several GPUs"),
-    4: Recovery("reset-gpu", "start no new work on the GPU, let the current work finish, and reset it"),
+    4: Recovery("reset-gpu", "start no new work on the GPU, wait until the current work ends, and reset it"),
     5: Recovery("drain", "recover the IMEX domain"),
     6: Recovery("reset-gpu", "reset the GPU with its PCIe bus"),
     7: Recovery("reboot", "restart the machine"),

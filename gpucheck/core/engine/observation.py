@@ -24,7 +24,7 @@ class Observation:
     """Running probes: started on construction, so that the caller can load the rules meanwhile."""
 
     def __init__(self, host: Host, probes: Iterable[Probe]) -> None:
-        """Start a thread for each wanted probe; if a limit allows fewer threads, each runs several probes in turn.
+        """Start a thread for each requested probe; if a limit allows fewer threads, each runs several probes in turn.
 
         Args:
             host: the machine; ``host.request`` selects the probes, ``host.remaining()`` is their time limit.

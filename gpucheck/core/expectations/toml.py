@@ -9,7 +9,7 @@ Path = tuple[str | int, ...]
 
 
 class Problem(ValueError):
-    """A file that can't be used; the message says where and why, on one line."""
+    """A file that can't be used; the message gives the place and the reason, on one line."""
 
 
 def load(text: str, name: str) -> dict[str, Any]:

@@ -240,7 +240,7 @@ def interpreter_problem(child: Child, python: str, run: Callable[..., Completed]
     hidden = child.message(Shadowed)
     if hidden is not None and hidden.files:
         name, file = next(iter(hidden.files.items()))
-        return f"{file} hides Python's own module {name}: {ADVICE}"
+        return f"{file} shadows Python's own module {name}: {ADVICE}"
     last_line = ([line for line in child.log().splitlines() if line.strip()] or [""])[-1].strip()
     if not how.startswith("exited") or not last_line:
         return how

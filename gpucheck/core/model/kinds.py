@@ -23,7 +23,7 @@ class Severity(str, enum.Enum):
 
 
 class Action(str, enum.Enum):
-    """What must be done with the hardware, in the terms of NVIDIA's Xid catalogue and of cluster managers."""
+    """What must be done with the hardware, in the terms of NVIDIA's Xid catalog and of cluster managers."""
 
     IGNORE = "ignore"  # nothing now: jobs may run, and a repair may wait until the next maintenance
     RESTART_APPLICATION = "restart-application"  # only the affected program must be restarted

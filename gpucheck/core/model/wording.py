@@ -130,7 +130,7 @@ REACHED = {
     "thread-limit": _reached("threads or processes", "refused to start another thread", "threads"),
     "open-files-limit": _reached("open files", "refused to open another one", "open files"),
     "mapped-files-limit": _reached("memory mappings (vm.max_map_count)", "refused to map another file", "mapped files"),
-    "cpu-time-limit": _reached("processor time", "ended the process", "processor time"),
+    "cpu-time-limit": _reached("CPU time", "ended the process", "CPU time"),
     "file-size-limit": _reached("the size of a file", "refused to write more", "file size"),
     "locked-memory-limit": ReachedLimit(
         "The limit on locked memory is too low for transfers between GPUs and the network.",

@@ -215,7 +215,7 @@ def _is_ours(host: Host, folder: str) -> bool:
 
 
 def _hides(host: Host, folder: str, module: str, home: str) -> str | None:
-    """Return the file or folder that hides the module, unless it is a copy of the package, such as a checkout of its source."""
+    """Return the file or folder that shadows the module, unless it is a copy of the package, such as a checkout of its source."""
     own = set(host.names(f"{folder}/{module}"))
     if "__init__.py" in own:
         installed = {*host.names(f"{home}/{module}")} - {"__init__.py"}

@@ -170,7 +170,7 @@ def other_interface(interface: str = "", asked: str = "", address: str = "") -> 
         )
     elif asked and not interface:
         yield Fix(
-            text=f"Let NCCL choose the interface: NCCL_SOCKET_IFNAME is {asked}, which this machine may not have",
+            text=f"Remove NCCL_SOCKET_IFNAME, so that NCCL chooses the interface: it is {asked}, which this machine may not have",
             command="unset NCCL_SOCKET_IFNAME",
         )
     else:

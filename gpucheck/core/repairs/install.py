@@ -20,7 +20,7 @@ _DEACTIVATE = re.compile(r"^deactivate *\(\) *\{[ \t]*\n", re.MULTILINE)
 
 
 class NoEnvironment(Exception):
-    """An environment without an activation script to change; the message says why in one line."""
+    """An environment without an activation script to change; the message gives the reason in one line."""
 
 
 def persistent(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:

@@ -113,7 +113,7 @@ def _finding(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, 
         _labelled(out, "muted", f"{root.mute_expired}, which has expired: it affects the verdict again")
     if not all(name in root.summary for name in root.affects):
         limit = len(root.affects) if verbose else SHORT_AFFECTS
-        more = f", … ({len(root.affects)} in all)" if len(root.affects) > limit else ""
+        more = f", … ({len(root.affects)} in total)" if len(root.affects) > limit else ""
         _labelled(out, "on", ", ".join(root.affects[:limit]) + more)
     if full:
         _evidence(out, root, report, verbose)
@@ -221,4 +221,4 @@ def _unknown(out: TerminalText, reasons: tuple[str, ...]) -> None:
 
 def _ruled_out(report: Report, verbose: bool) -> str:
     words = [f"{plural(len(ruled_out(report)), 'cause')} ruled out", *gaps(report)]
-    return ", ".join(words) + (" (-v says why)" if len(words) > 1 and not verbose else "")
+    return ", ".join(words) + (" (use -v for details)" if len(words) > 1 and not verbose else "")

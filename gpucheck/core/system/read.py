@@ -61,7 +61,7 @@ def whole(path: str, limit: int, dash: bool = False) -> bytes:
     """Return the content unchanged, in any encoding.
 
     Raises:
-        OSError: file not found, not a regular file, too large (EFBIG), or standard input is closed; ``strerror`` says which.
+        OSError: file not found, not a regular file, too large (EFBIG), or standard input is closed; see ``strerror``.
         ValueError: the name has a NUL.
     """
     if dash and path == "-":

@@ -47,7 +47,7 @@ def _trained(training: FleetTraining) -> Iterator[Case]:
         yield _case(f"training: {worker.name} on {worker.node}", verdict, "; ".join(filter(None, details)))
     for skew in training.skew:
         verdict = "pass" if skew.tolerated else "fail"
-        yield _case(f"training: {skew.what} {skew.value} on {skew.nodes}", verdict, f"{skew.usual} on the others")
+        yield _case(f"training: {skew.what} {skew.value} on {skew.nodes}", verdict, f"{skew.usual} on the other nodes")
     if not training.workers:
         yield _case("training", "unknown", training.reason or "")
 

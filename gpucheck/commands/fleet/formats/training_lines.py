@@ -20,10 +20,10 @@ def lines(training: FleetTraining, most: int) -> Iterator[tuple[str, str, str]]:
         yield (
             "versions",
             "warn" if skew.tolerated else "fail",
-            f"{skew.what} {skew.value} on {skew.nodes}; {skew.usual} on the others",
+            f"{skew.what} {skew.value} on {skew.nodes}; {skew.usual} on the other nodes",
         )
     for node, times in list(slow(training).items())[:most]:
-        yield "slow", "warn", f"{node}: its fastest link takes {times:.1f} times as long as those of the others"
+        yield "slow", "warn", f"{node}: its fastest link takes {times:.1f} times the median of the other nodes"
     measured = [worker for worker in training.workers if worker.link_seconds is not None]
     for worker in sorted(measured, key=lambda one: -(one.link_seconds or 0.0))[:most]:
         yield "worker", "quiet", f"{worker.name} on {worker.node} ({worker.address}): {figures(worker, training)}"

@@ -69,7 +69,7 @@ def check(script: Script) -> Findings:
 
 
 def _replicates(calls: list[Call], *, copied: bool) -> bool:
-    """Whether the calls on each GPU belong to one training, not to models that are built and trained independently."""
+    """Whether the calls on each GPU belong to one training run, not to models that are built and trained independently."""
     gradients = any(call.name in GRADIENTS for call in calls)
     if any(map(is_model, calls)):
         return copied and not gradients and not any(call.method in ("fit", "train_on_batch") for call in calls)

@@ -126,5 +126,5 @@ def _last_resort(events: Events) -> Cause | None:
         return Cause(summary, misfits[-1:], named={"misfit": "yes"})
     if not said or any(event.line > said[-1].line for event in raised):  # an exception that a later one followed was caught
         return None
-    summary = f"An exception ended the program, and its message says what to do: {short(said[-1].text)}."
+    summary = f"An exception ended the program, and its message suggests a fix: {short(said[-1].text)}."
     return Cause(summary, said[-1:], named={"quoted": "yes"})

@@ -1,4 +1,4 @@
-"""Causes in the driver: missing, not loaded, too old or of mixed versions, or the reason why CUDA does not start."""
+"""Driver causes: missing, not loaded, too old or of mixed versions, or the reason why CUDA can't be initialized."""
 
 import re
 
@@ -162,10 +162,10 @@ def cuda_init_failed(events: Events) -> Cause | None:
     code = first_value(named, "code") or ""
     result = results.cuda(code) if code.isdecimal() else None
     if result is not None and result.meaning:
-        summary = f"CUDA does not start: it returns {result.name} ({code}: {result.meaning})."
+        summary = f"CUDA can't be initialized: it returns {result.name} ({code}: {result.meaning})."
     else:
         reason = first_value(named, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
-        summary = f"CUDA does not start: {short(reason)}."
+        summary = f"CUDA can't be initialized: {short(reason)}."
     action, lines = required_action(events.log.events, xids) if xids else (None, [])
     named = [*named, *(event for event, _ in xids), *lines]
     devices = [device for event, _ in xids if (device := address(event))]

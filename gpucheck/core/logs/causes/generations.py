@@ -1,4 +1,4 @@
-"""Causes in a GPU's generation: the GPU is too old or too new, so a program has no kernels for it."""
+"""Causes related to a GPU's generation: the GPU is too old or too new, so a program has no kernels for it."""
 
 import re
 from typing import NamedTuple

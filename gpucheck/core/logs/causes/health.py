@@ -1,4 +1,4 @@
-"""Causes in the hardware: Xid messages of the kernel, memory errors, and links that are down."""
+"""Hardware causes: Xid messages of the kernel, memory errors, and links that are down."""
 
 import re
 

@@ -45,7 +45,7 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
 
 
 def _hiding_file(events: Events) -> Cause | None:
-    """Detect a user's file that hides an installed module."""
+    """Detect a user's file that shadows an installed module."""
     frames = events.unresolved("own-file")
     bare = [event for event in events.unresolved("import-failed") if "has no attribute" in event.text]
     for event in (*events.unresolved("module-hidden"), *bare):
@@ -55,7 +55,7 @@ def _hiding_file(events: Events) -> Cause | None:
         certain = event.kind == "module-hidden" and (module == "tensorflow" or re.search(_HIDDEN, event.text))
         if file or certain:
             name = file or f"a file named {module}.py, most likely next to the program,"
-            summary = f"The import fails: {name} hides the installed module {module}."
+            summary = f"The import fails: {name} shadows the installed module {module}."
             return Cause(summary, [*of_module[:1], event], named={"hides": module, "file": file or ""})
     return None
 

@@ -1,4 +1,4 @@
-"""Causes in CUDA's libraries: missing, outside the search path, of another CUDA version, or in several copies.
+"""Causes related to CUDA's libraries: missing, outside the search path, of another CUDA version, or in several copies.
 
 The loader only reports that a file could not be opened. The cause follows from the other libraries that were opened,
 searched and installed.
@@ -202,7 +202,7 @@ def cudnn_missing(events: Events) -> Cause | None:
 
 
 def libdevice_missing(events: Events) -> Cause | None:
-    """Detect that XLA misses libdevice; its first message is only a warning, after which many programs still work."""
+    """Detect that XLA does not find libdevice; its first message is only a warning, after which many programs still work."""
     ptxas = {event.line + 1 for event in events.of("ptxas-missing")}
     missing = [event for event in events.unresolved("libdevice-missing") if not _searched_for_ptxas(event, ptxas)]
     if not missing:

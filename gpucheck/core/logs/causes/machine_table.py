@@ -1,4 +1,4 @@
-"""Causes in the machine that a single line identifies. ``cause.py`` documents the syntax of rows."""
+"""Causes related to the machine that a single line identifies. ``cause.py`` documents the syntax of rows."""
 
 from gpucheck.core.compat.cuda import CUDA_ERROR_NOT_INITIALIZED, results_of
 from gpucheck.core.logs.causes.cause import Match, Row, always, refused, until_gpu_use
@@ -25,13 +25,13 @@ ROWS = (
     # no device was requested yet
     until_gpu_use(
         "cuda-environment-malformed",
-        "CUDA does not start because a variable has an invalid value (error 101), most likely CUDA_DEVICE_ORDER, which accepts"
+        "CUDA can't be initialized because a variable has an invalid value (error 101), most likely CUDA_DEVICE_ORDER, which accepts"
         " only FASTEST_FIRST and PCI_BUS_ID, or CUDA_VISIBLE_DEVICES, which must not name a GPU twice.",
         Match("cuinit-failed", code="101"),
     ),
     until_gpu_use(
         "cuda-stub-loaded",
-        "CUDA does not start because a stub for linking was loaded instead of the driver's libcuda.so.1 (error 34).",
+        "CUDA can't be initialized because a stub for linking was loaded instead of the driver's libcuda.so.1 (error 34).",
         *(*refused(*results_of("cuda-stub-loaded")), Match("stub-loaded")),
     ),
     # in a forked child, cuInit itself reports that it is not initialized
@@ -73,7 +73,7 @@ ROWS = (
     ),
     until_gpu_use(
         "device-nodes-missing",
-        "CUDA cannot start because a device file of the driver is missing: {path*}.",
+        "CUDA can't be initialized because a device file of the driver is missing: {path*}.",
         Match("device-node-missing", path="(?!.*dxg$).*"),
     ),
     until_gpu_use("no-nvidia-gpu", "No NVIDIA GPU: the driver found none on the PCI bus.", Match("gpu-absent")),

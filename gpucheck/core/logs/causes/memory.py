@@ -1,4 +1,4 @@
-"""Causes in GPU or host memory: exhausted by the program, or in use before it started."""
+"""Memory causes: GPU or host memory is exhausted by the program, or in use before it started."""
 
 import re
 

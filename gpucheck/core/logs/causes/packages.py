@@ -1,4 +1,4 @@
-"""Causes in installation: pip has no package for this Python or platform, or the package is in another environment."""
+"""Installation causes: pip has no package for this Python or platform, or the package is in another environment."""
 
 import re
 from typing import NamedTuple

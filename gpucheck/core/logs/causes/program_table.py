@@ -1,4 +1,4 @@
-"""Causes in packages and programs that a single line identifies. ``cause.py`` documents the syntax of rows."""
+"""Causes related to packages and programs that a single line identifies. ``cause.py`` documents the syntax of rows."""
 
 from gpucheck.core.compat import removed
 from gpucheck.core.logs.causes.cause import Match, Row, always, until_gpu_use

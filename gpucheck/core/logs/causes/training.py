@@ -1,4 +1,4 @@
-"""Causes in training: no learning, waiting for data, crashes, and failures between GPUs and workers."""
+"""Training causes: no learning, waiting for data, crashes, and failures between GPUs and workers."""
 
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events

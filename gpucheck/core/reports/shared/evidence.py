@@ -126,4 +126,4 @@ def _enumerate(items: list[str], verbose: bool) -> str:
     limit = LONG_LIST if verbose else SHORT_LIST
     if len(items) <= limit:
         return ", ".join(items) or "none"
-    return f"{', '.join(items[:limit])}, … ({len(items)} in all)"
+    return f"{', '.join(items[:limit])}, … ({len(items)} in total)"

@@ -146,7 +146,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     """
     wanted = required_action(action, xids, Action.IGNORE)
     if wanted is Action.IGNORE:
-        text = "Let the jobs on this GPU end, then reset it or restart the machine: that completes pending repairs"
+        text = "Wait until the jobs on this GPU end, then reset it or restart the machine: that completes pending repairs"
         yield Fix(text=text, needs=("reboot",))
     yield from act(context, wanted, devices, xids)
     yield _BOARD

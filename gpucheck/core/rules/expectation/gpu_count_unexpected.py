@@ -5,7 +5,7 @@ Symptom:
     - A node of a fleet offers seven of its eight GPUs, and those seven pass every check
 Cause:
     A GPU fell off the bus or was never installed, the scheduler or the container granted a different number, CUDA_VISIBLE_DEVICES
-    hides some, or the job runs on a different kind of machine. A diagnosis above this one tells which.
+    hides some, or the job runs on a different kind of machine. If another diagnosis is listed first, it identifies the cause.
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:

@@ -33,4 +33,4 @@ def repairs(context: Context) -> Fixes:
     """Measure on an idle machine, and compare; the same fix on every machine."""
     yield Fix(text="Run it again while nothing else uses the GPUs and the processors")
     yield SNAPSHOT
-    yield Fix.look("See what changed since it was as expected", "gpucheck compare expected.toml")
+    yield Fix.look("List what changed since it was as expected", "gpucheck compare expected.toml")

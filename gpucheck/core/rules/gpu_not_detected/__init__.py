@@ -9,7 +9,7 @@ ROW = Row(
     position=1,
 )
 
-# Findings that follow if CUDA does not start: every cause in a layer below CUDA explains them.
+# Findings that follow if CUDA can't be initialized: every cause in a layer below CUDA explains them.
 WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed", "gpu-count-unexpected", "cpu-fallback")
 # Findings that follow if TensorFlow does not find its CUDA libraries.
 WITHOUT_LIBRARIES = ("gpus-not-listed", "ptxas-missing", "libdevice-missing", "tensorflow-import-failed", "cpu-fallback")

@@ -1,4 +1,4 @@
-"""Causes of failing imports: a user's file that hides a module, Keras settings that can't be read, unmet requirements."""
+"""Causes of failing imports: a user's file that shadows a module, Keras settings that can't be read, unmet requirements."""
 
 import re
 from collections.abc import Iterable
@@ -54,7 +54,9 @@ def user_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
     """Return the user's file that made the import fail; None if no file did."""
     failure = saw(fact, "imported", "error_type", "error")
     for module, file in fact.shadows.items():
-        return Obstacle(f"{file} hides the installed module {module}", (*saw(fact, "shadows"), *failure), renaming(module, file))
+        return Obstacle(
+            f"{file} shadows the installed module {module}", (*saw(fact, "shadows"), *failure), renaming(module, file)
+        )
     if fact.keras_settings is None:
         return None
     path, _, problem = fact.keras_settings.rpartition("keras.json: ")
@@ -92,7 +94,7 @@ def renaming(module: str, file: str) -> tuple[Fix, ...]:
 def predicted_failure(packages: Packages, context: Context) -> Obstacle | None:
     """Return why the import of TensorFlow will fail, or may fail."""
     for module, file in packages.hidden.items():
-        return Obstacle(f"{file} hides the installed module {module}", saw(packages, "hidden"), renaming(module, file))
+        return Obstacle(f"{file} shadows the installed module {module}", saw(packages, "hidden"), renaming(module, file))
     return unmet_requirement(packages, context, "tensorflow")
 
 

@@ -58,7 +58,7 @@ _LIST_GPUS = Fix(
 # The reason why a runtime or cluster gives a container no GPU -> advice; ``_BY_REASON`` adds the fixes with commands.
 _ADVICE = {
     "no-driver": "First make nvidia-smi work on the host: install its driver there; Docker from snap does not detect it, but Docker's own packages do",
-    "taint": "Let the pod run on these nodes, with the key from the message: tolerations: [{key: nvidia.com/gpu, operator: Exists,"
+    "taint": "Allow the pod on these nodes, with the key from the message: tolerations: [{key: nvidia.com/gpu, operator: Exists,"
     " effect: NoSchedule}]",
     "driver-in-image": "Build the image without driver files: end its Dockerfile with RUN rm -f FILE, where FILE is the path in the message"
     " after merged or rootfs",

@@ -1,4 +1,4 @@
-"""A CUDA environment variable has a value that CUDA rejects, so CUDA does not start.
+"""A CUDA environment variable has a value that CUDA rejects, so CUDA can't be initialized.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_INVALID_DEVICE: invalid device ordinal
@@ -16,7 +16,7 @@ Example:
     cuda = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> CUDA does not start because CUDA_DEVICE_ORDER=FOO is not a valid value: it must be FASTEST_FIRST or PCI_BUS_ID.
+    -> CUDA can't be initialized because CUDA_DEVICE_ORDER=FOO is not a valid value: it must be FASTEST_FIRST or PCI_BUS_ID.
 References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
@@ -30,7 +30,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 from gpucheck.core.system.shells import statement
 
 _ORDER, _VISIBLE = "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES"
-_TEXTS = {"FASTEST_FIRST": "Let CUDA number the fastest GPU first", "PCI_BUS_ID": "Number the GPUs as nvidia-smi does"}
+_TEXTS = {"FASTEST_FIRST": "Number the fastest GPU first", "PCI_BUS_ID": "Number the GPUs as nvidia-smi does"}
 _ORDERS = tuple(_TEXTS)
 
 
@@ -50,7 +50,7 @@ def check(environment: Environment, cuda: Cuda, context: Context) -> Finding | N
         wrong, assignment = f"lists {twice} more than once", _each_once(listed, twice)
     variable = assignment.variable
     return Finding(
-        summary=f"CUDA does not start because {variable}={environment.variables[variable]} {wrong}.",
+        summary=f"CUDA can't be initialized because {variable}={environment.variables[variable]} {wrong}.",
         evidence=(*saw(environment, f"variables.{variable}"), *saw(cuda, "status", "result_name")),
         fix=repairs(context, variable=variable, value=assignment.value),
         assignments=(assignment,),
@@ -63,7 +63,7 @@ def _order(order: str) -> Assignment:
     return _assign(
         _ORDER,
         meant if meant in _ORDERS else "PCI_BUS_ID",
-        f"CUDA does not start with {' '.join(order.split()) if order.isprintable() else 'its value'}:"
+        f"CUDA can't be initialized with {' '.join(order.split()) if order.isprintable() else 'its value'}:"
         f" it accepts only {' and '.join(_ORDERS)}",
     )
 
@@ -72,7 +72,7 @@ def _each_once(listed: list[str], twice: str) -> Assignment:
     """Return the same GPUs in the same order, each once."""
     shown = twice if twice.isprintable() else "a GPU"
     once = ",".join(dict.fromkeys(listed))
-    return _assign(_VISIBLE, once, f"CUDA does not start if {shown} is listed more than once")
+    return _assign(_VISIBLE, once, f"CUDA can't be initialized if {shown} is listed more than once")
 
 
 def repairs(context: Context, *, variable: str = "", value: str = "") -> Fixes:
@@ -84,13 +84,13 @@ def repairs(context: Context, *, variable: str = "", value: str = "") -> Fixes:
         value: the correct value; empty if unknown.
     """
     if variable:
-        text, leave = "List each GPU once", "Or let CUDA see every GPU"
+        text, leave = "List each GPU once", "Or make every GPU visible to CUDA"
         if variable == _ORDER:
             text, leave = _TEXTS[value], "Or use CUDA's default order"
         yield Fix(text=text, command=statement(_assign(variable, value)))
         yield Fix(text=leave, command=f"unset {variable}")
         return
-    numbered = f"If {_ORDER} is set: let CUDA number the GPUs as nvidia-smi does"
+    numbered = f"If {_ORDER} is set: number the GPUs as nvidia-smi does"
     yield Fix(text=numbered, command=statement(_assign(_ORDER, "PCI_BUS_ID")))
     once = f"If {_VISIBLE} lists a GPU twice: list each once"
     yield Fix(text=once, command=statement(_assign(_VISIBLE, "0")))

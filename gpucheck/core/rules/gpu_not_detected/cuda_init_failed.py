@@ -1,4 +1,4 @@
-"""CUDA does not start although a driver is installed, and no other rule explains why.
+"""CUDA can't be initialized although a driver is installed, and no other rule explains why.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
@@ -20,7 +20,7 @@ Example:
     cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> CUDA does not start: cuInit returned CUDA_ERROR_UNKNOWN (999: the driver gives no reason).
+    -> CUDA can't be initialized: cuInit returned CUDA_ERROR_UNKNOWN (999: the driver gives no reason).
 References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUresult)
 """
@@ -96,9 +96,9 @@ def _summary(cuda: Cuda) -> str:
     result = results.cuda(str(cuda.result)) if cuda.result is not None else None
     name = cuda.result_name or (result.name if result else None)
     if name is None:
-        return f"CUDA does not start: {cuda.problem or 'cuInit failed'}."
+        return f"CUDA can't be initialized: {cuda.problem or 'cuInit failed'}."
     meaning = result.meaning if result else ""
-    return f"CUDA does not start: cuInit returned {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
+    return f"CUDA can't be initialized: cuInit returned {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
 
 
 def repairs(

@@ -90,7 +90,7 @@ def repairs(
         return
     if package:
         command = f"conda install -y -c conda-forge -c nvidia {package}{f'={version}' if version else ''}"
-        yield Fix(text=f"Let conda look for {package} in the channels that have it", command=command, needs=("network",))
+        yield Fix(text=f"Search for {package} in the channels that have it", command=command, needs=("network",))
         if context.framework:
             yield from cuda_build(context)
         return
@@ -100,7 +100,10 @@ def repairs(
         yield from installed_build(context)
         return
     if context.framework == "jax" and not sonames:  # JAX names its libraries without a file name
-        yield Fix(text="Let JAX load its own CUDA libraries, and no other copies", command="unset LD_LIBRARY_PATH")
+        yield Fix(
+            text="Remove LD_LIBRARY_PATH, so that JAX loads its own CUDA libraries and no other copies",
+            command="unset LD_LIBRARY_PATH",
+        )
     yield from cuda_build(context, toolkit(sonames))
     if context.scheduler:
         yield Fix(text="On a cluster, load the module for that CUDA version", command="module load cuda")

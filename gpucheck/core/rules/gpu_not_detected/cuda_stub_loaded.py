@@ -17,7 +17,7 @@ Example:
     cuda = {"status": "failed", "result": 34, "result_name": "CUDA_ERROR_STUB_LIBRARY", "library": "/usr/local/cuda/lib64/stubs/libcuda.so.1"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> CUDA does not start because a stub was loaded instead of the driver's library: /usr/local/cuda/lib64/stubs/libcuda.so.1, found through LD_LIBRARY_PATH.
+    -> CUDA can't be initialized because a stub was loaded instead of the driver's library: /usr/local/cuda/lib64/stubs/libcuda.so.1, found through LD_LIBRARY_PATH.
 References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUDA_ERROR_STUB_LIBRARY)
 """
@@ -45,7 +45,7 @@ def check(stack: CudaStack, pci: Pci, environment: Environment, context: Context
     library = stack.cuda.library or "libcuda.so.1"
     path = environment.variables.get("LD_LIBRARY_PATH", "")
     searched = without_folders(path, word="stubs", folder=library.rpartition("/")[0])
-    summary = f"CUDA does not start because a stub was loaded instead of the driver's library: {library}"
+    summary = f"CUDA can't be initialized because a stub was loaded instead of the driver's library: {library}"
     evidence = saw(stack.cuda, "result_name", "library")
     if searched:
         summary += ", found through LD_LIBRARY_PATH"

@@ -21,7 +21,7 @@ Example:
     cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "library": "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04", "driver_version": "13.0"}
     tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
     training.runs = []
-    -> CUDA cannot start because /dev/nvidia-uvm is missing (the kernel module nvidia-uvm is not loaded).
+    -> CUDA can't be initialized because /dev/nvidia-uvm is missing (the kernel module nvidia-uvm is not loaded).
 References:
     https://docs.nvidia.com/cuda/cuda-installation-guide-linux/ (Device Node Verification)
     https://github.com/NVIDIA/nvidia-modprobe
@@ -60,7 +60,7 @@ def check(stack: CudaStack, pci: Pci, kernel_module: KernelModule, context: Cont
     not_loaded = "uvm" in unusable and kernel_module.uvm_loaded is False
     reason = " (the kernel module nvidia-uvm is not loaded)" if not_loaded else ""
     return Finding(
-        summary=f"CUDA cannot start because {listing(paths)} {'are' if len(paths) > 1 else 'is'} {state}{reason}.",
+        summary=f"CUDA can't be initialized because {listing(paths)} {'are' if len(paths) > 1 else 'is'} {state}{reason}.",
         evidence=(
             *saw(stack.device_nodes, *unusable),
             *saw(kernel_module, "uvm_loaded"),

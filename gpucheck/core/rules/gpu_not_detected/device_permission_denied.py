@@ -60,7 +60,7 @@ _OF_ITS_USER = Fix(
     " chmod 0666 /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia[0-9]*"
 )
 _OF_A_PODS_USER = Fix(
-    text="Let the pod's user open the files: securityContext.runAsUser: 0, or supplementalGroups with the ID of the files' group"
+    text="Give the pod's user access to the files: securityContext.runAsUser: 0, or supplementalGroups with the ID of the files' group"
 )
 _UNLABELLED = Fix(
     text="Start the container with --security-opt label=disable: the files' mode allows every user, so SELinux denies access"

@@ -94,7 +94,7 @@ def _summary(value: str, entries: list[str], usable: int, counted: int | None, *
 
 
 def _assignment(value: str, offered: int | None, slurm: bool) -> Assignment:
-    """Let CUDA see every GPU; only a suggestion if the value may be right for another machine or job."""
+    """Make every GPU visible to CUDA; only a suggestion if the value may be right for another machine or job."""
     shown = f" ({value})" if value.strip() and value.isprintable() else ""
     if slurm:
         reason = f"Slurm's list of GPUs{shown} differs from what CUDA finds: request GPUs from Slurm, because other jobs may run on these"
@@ -203,10 +203,10 @@ def repairs(
 
 
 def _show_all(context: Context, value: str | None, *, in_python: bool) -> Fixes:
-    """Let CUDA see every GPU, by changing the variable where it was set."""
+    """Make every GPU visible to CUDA, by changing the variable where it was set."""
     if context.notebook:
         pop = f'os.environ.pop("{_VISIBLE}", None)'
-        yield Fix(text=f"Let CUDA see every GPU: restart the runtime, and before the first import run import os; {pop}")
+        yield Fix(text=f"Make every GPU visible to CUDA: restart the runtime, and before the first import run import os; {pop}")
     elif in_python:
         yield Fix(
             text=f"Remove the Python code that sets {_VISIBLE}: it is in a .pth file, sitecustomize.py or the program itself"
@@ -217,6 +217,6 @@ def _show_all(context: Context, value: str | None, *, in_python: bool) -> Fixes:
         yield Fix.look("Find that file", look)
     else:
         where = "the system's variables" if context.windows else "~/.bashrc, the job script, the image's ENV"
-        text = "Let CUDA see every GPU" if value is not None else f"If {_VISIBLE} is set, let CUDA see every GPU"
+        text = "Make every GPU visible to CUDA" if value is not None else f"If {_VISIBLE} is set, make every GPU visible to CUDA"
         yield Fix(text=text, command=f"unset {_VISIBLE}")
         yield Fix(text=f"If it is set again, remove it where it is set: {where}, or os.environ in the program")

@@ -56,7 +56,7 @@ _IN_CONTAINER = {
     ),
     "lxc": Fix(text="Install the libraries of the host's driver version in the container, without its kernel module"),
     "kubernetes": Fix(
-        text="On the node, let containerd start containers with NVIDIA's runtime",
+        text="On the node, configure containerd to start containers with NVIDIA's runtime",
         command="sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd",
     ),
 }

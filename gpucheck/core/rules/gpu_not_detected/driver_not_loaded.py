@@ -226,7 +226,7 @@ def _build(context: Context) -> Fixes:
 
 def _signed(context: Context) -> Fixes:
     """Let the kernel accept the module's signature."""
-    enrol = "Enrol the key that the module is signed with, restart, and confirm it on the firmware's blue screen"
+    enrol = "Enroll the key that the module is signed with, restart, and confirm it on the firmware's blue screen"
     keys = {"ubuntu|linuxmint": _KEY_OF_UBUNTU, "debian": _KEY_OF_DKMS, "fedora": _KEY_OF_AKMODS}
     for names, key in keys.items():
         fix = Fix(text=enrol, command=f"sudo mokutil --import {key}", needs=("reboot",))

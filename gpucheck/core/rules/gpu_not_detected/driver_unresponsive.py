@@ -86,7 +86,7 @@ def repairs(context: Context, *, crashed: bool = False, process: str = "", pid: 
         return
     if context.scheduler == "slurm":
         drain = 'sudo scontrol update NodeName=$(hostname -s) State=DRAIN Reason="the GPU driver does not respond"'
-        yield Fix(text="Until then, let Slurm start no jobs on this node", command=drain)
+        yield Fix(text="Until then, drain this node in Slurm, so that no jobs start on it", command=drain)
     if not crashed:
         yield Fix(text="If it happens again after a restart, take the GPU out of service: the hardware is usually faulty")
     yield read

@@ -117,7 +117,7 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
         hidden: whether JAX_PLATFORMS selects the platform.
     """
     if hidden:
-        yield Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS")
+        yield Fix(text="Remove JAX_PLATFORMS, so that JAX chooses the platform", command="unset JAX_PLATFORMS")
     fix = (
         context.cuda_libraries()
         if backend == "tensorflow"
@@ -127,9 +127,5 @@ def repairs(context: Context, *, backend: str = "tensorflow", hidden: bool = Fal
         fix = fix.after("If nvidia-smi lists a GPU there:")
     yield fix
     title = keras_tables.TITLES[backend]
-    text = (
-        f"Let {title} print the reason"
-        if backend in keras_tables.OTHERS
-        else "Let TensorFlow print which library it fails to load"
-    )
+    text = f"Print the reason from {title}" if backend in keras_tables.OTHERS else "Print which library TensorFlow fails to load"
     yield Fix.look(text, _QUERIES[backend].format(python=context.python))

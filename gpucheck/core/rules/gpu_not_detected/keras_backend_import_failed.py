@@ -1,4 +1,4 @@
-"""Keras should train on JAX or PyTorch, which is installed, but importing it, or Keras on it, fails.
+"""The configured Keras backend (JAX or PyTorch) is installed, but importing it, or importing Keras with it, fails.
 
 Symptom:
     RuntimeError: jaxlib version 0.4.30 is older than and incompatible with jax version 0.7.0

@@ -1,4 +1,4 @@
-"""A variable or a file, perhaps a forgotten one, makes Keras use a backend other than TensorFlow.
+"""KERAS_BACKEND or keras.json selects a Keras backend other than TensorFlow, perhaps unintentionally.
 
 Symptom:
     - keras.backend.backend() prints 'jax' or 'torch'

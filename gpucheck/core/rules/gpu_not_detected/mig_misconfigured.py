@@ -7,7 +7,7 @@ Cause:
     In MIG mode (Multi-Instance GPU) programs can use a data-center GPU only through its instances. On Ampere GPUs the mode
     survives a restart, but the instances do not: the GPU is then unusable until they are created again.
 Verify:
-    nvidia-smi -L lists a MIG device below the GPU, or MIG M. says Disabled.
+    nvidia-smi -L lists a MIG device below the GPU, or MIG M. is Disabled.
 Unless:
     A scheduler (such as NVIDIA's MIG manager in Kubernetes) creates instances when a job requests them.
 Example:
@@ -35,7 +35,7 @@ from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 _NAMED = r"\bGPU (\d{1,2}\b(?!:)|[\da-fA-F]{8}:[\da-fA-F]{2}:[\da-fA-F]{2}\.\d)"
 _OF_KUBERNETES = r"(?i)MIG strategy|migEnabled"  # of its device plugin
 _LABEL = Fix(
-    text="Let the GPU operator's MIG manager create the instances of this node",
+    text="Create the instances of this node with the GPU operator's MIG manager",
     command="kubectl label node NODE nvidia.com/mig.config=all-balanced --overwrite",
 )
 _SELECT = Fix(

@@ -182,7 +182,7 @@ def _of_package(context: Context, package: str, text: str, *, arm: bool) -> Fixe
         this = "win32" if "on Windows" in text else "linux"
         named = f"required-environments = [\"sys_platform == '{this}'\"]"
         yield Fix(
-            text=f"Let uv choose a release of {package} that has a wheel for this system: [tool.uv] {named} in pyproject.toml"
+            text=f"Allow uv to choose a release of {package} that has a wheel for this system: [tool.uv] {named} in pyproject.toml"
         )
         yield Fix(text=f"Or use another system, for which the newest {package} has a wheel")
     elif context.windows and package.startswith("tensorflow-"):

@@ -74,7 +74,7 @@ _SIGNALS = {
     "SIGILL": "the processor lacks instructions that this build uses (AVX, on x86-64)",
     "SIGBUS": "a file that it maps is truncated, or the disk is full",
     "SIGSEGV": "native code crashed, most often because of libraries of different builds in one process",
-    "SIGABRT": "it aborted itself, and its log says why",
+    "SIGABRT": "it aborted itself, and its log gives the reason",
     "SIGKILL": "something killed it, most often the kernel because memory ran out",
 }
 
@@ -217,7 +217,7 @@ def repairs(
 
     Args:
         context: what is known about the machine.
-        hides: the module that a user's file hides.
+        hides: the module that a user's file shadows.
         file: that file.
         needs: the requirement that is not met: "numpy<2".
         module: the module that the error names.

@@ -7,7 +7,7 @@ Cause:
     While the GPU computes one batch, the CPU must read, decode and augment the next. If that takes longer, or only starts when
     the GPU has finished (no prefetch), the GPU is idle for the rest of each step.
 Verify:
-    gpucheck --full: input_wait_share is below 0.05, or the TensorFlow Profiler no longer says "input-bound".
+    gpucheck --full: input_wait_share is below 0.05, or the TensorFlow Profiler no longer reports "input-bound".
 Unless:
     The run was too short for the pipeline to fill its buffers.
 Example:
@@ -99,7 +99,7 @@ def repairs(context: Context, *, size: str = "", device: str = "GPU", figures: M
     yield files
     yield from remarks
     if figures is None:
-        yield Fix.look("Let gpucheck try these on this machine, and measure each", "gpucheck --full")
+        yield Fix.look("Try these on this machine, and measure each", "gpucheck --full")
 
 
 def _tried(figures: Mapping[str, float | None], device: str) -> tuple[list[Fix], tuple[Fix, ...]]:

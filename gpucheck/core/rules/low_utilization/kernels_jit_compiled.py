@@ -131,7 +131,7 @@ def repairs(context: Context, *, capability: str = "") -> Fixes:
         capability: the GPU's compute capability: "9.0"; empty: unknown.
     """
     yield Fix(
-        text="Let the compilation finish once, and keep the compiled kernels (this command only makes the cache large enough)",
+        text="Wait for the compilation once, and keep the compiled kernels (this command only makes the cache large enough)",
         command="export CUDA_CACHE_MAXSIZE=4294967296",
     )
     if context.in_container:

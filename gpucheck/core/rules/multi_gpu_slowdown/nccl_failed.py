@@ -43,7 +43,7 @@ _FULL = Fix(
     text="Free GPU memory for NCCL's buffers: use a smaller batch, or end other programs on these GPUs (nvidia-smi lists them)"
 )
 _FIRST_RANK = Fix(
-    text="Read the output of the process that ended or stopped first: the others only report that it no longer responds"
+    text="Read the output of the process that ended or stopped first: the other processes only report that it no longer responds"
 )
 _LONGER_TIMEOUT = Fix(
     text="If one of them only needs more time, for example to save a file, raise the timeout:"
@@ -102,7 +102,7 @@ def _infiniband(peer: str) -> Fixes:
         text=f"Repair InfiniBand {between}: cable, port, switch, subnet manager; with RoCE, set NCCL_IB_GID_INDEX to the entry"
         " that both use"
     )
-    yield Fix(text="Until then, let NCCL use the slower network", command="export NCCL_IB_DISABLE=1")
+    yield Fix(text="Until then, use the slower network for NCCL", command="export NCCL_IB_DISABLE=1")
     yield Fix.look("Check on each machine that the ports are Active and LinkUp", "ibstat")
 
 
@@ -120,11 +120,11 @@ def _shared_memory(context: Context) -> Fixes:
         yield Fix(
             text="If /dev/shm is small on this machine itself, enlarge it", command="sudo mount -o remount,size=8G /dev/shm"
         )
-    yield Fix(text="Or let NCCL use the network instead, which is slower", command="export NCCL_SHM_DISABLE=1")
+    yield Fix(text="Or use the network for NCCL instead, which is slower", command="export NCCL_SHM_DISABLE=1")
 
 
 def _unknown(context: Context, lines: str) -> Fixes:
-    """Yield the most common fixes, if no line says which path failed."""
+    """Yield the most common fixes, if no line identifies the path that failed."""
     if "system error" in lines and (context.container is None or context.in_container):
         yield from _shared_memory(context)
     yield _PEERS
@@ -147,13 +147,13 @@ _OWN_GPU = Fix(
 )
 _NOT_LOADED = "Install NCCL for the CUDA of the framework (nvidia-nccl-cu13 with CUDA 13)"
 _SAME_CALLS = Fix(
-    text="Let every rank make the same collective calls in the same order with the same shapes: the same number of steps on"
+    text="Make the same collective calls on every rank in the same order with the same shapes: the same number of steps on"
     " each, and batches of the same size (drop_remainder=True)"
 )
 _WITHOUT_XLA = Fix(text="Train without XLA, which does not support several workers: model.compile(..., jit_compile=False)")
 
 _ONE_NAMESPACE = Fix(
-    text="Let all ranks of a machine share one /dev/shm (docker run --ipc=host), and read the output of the rank that ended first: its"
+    text="Share one /dev/shm between all ranks of a machine (docker run --ipc=host), and read the output of the rank that ended first: its"
     " segment is missing"
 )
 _DIRECT = (
@@ -185,10 +185,10 @@ _NAMED = {
 }
 _EFA = (
     Fix(
-        text="Let NCCL use the EFA network: update the EFA installer and aws-ofi-nccl together, let the security group allow all"
-        " traffic within itself, and give a container /dev/infiniband (in Kubernetes vpc.amazonaws.com/efa)"
+        text="Make the EFA network available to NCCL: update the EFA installer and aws-ofi-nccl together, allow all"
+        " traffic within the security group, and give a container /dev/infiniband (in Kubernetes vpc.amazonaws.com/efa)"
     ),
-    Fix(text="Until then, let NCCL use the slower network", command="export NCCL_NET=Socket"),
+    Fix(text="Until then, use the slower network for NCCL", command="export NCCL_NET=Socket"),
     Fix.look("Check whether libfabric finds the adapter", "fi_info -p efa"),
 )
 _REPAIRS: dict[str, Callable[[Context], Fixes]] = {

@@ -54,7 +54,7 @@ def check(
         return log_causes.repaired(cause, repairs, context)
     if cuda is None or cuda.peers_missing is None:
         if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):
-            return Skip("CUDA was not asked which GPUs can reach each other")
+            return Skip("peer access between the GPUs was not queried")
         return None
     return _missing_access(cuda, gpus, scaling, outcomes, context)
 

@@ -191,7 +191,7 @@ def _missing(context: Context, at: Address) -> Fixes:
     """Yield the fixes for a worker that has not started yet."""
     if context.interpreter is not None:  # gpucheck itself waits for it
         yield Fix(
-            text="Start gpucheck on every worker at about the same time; --timeout sets how long it waits for the others",
+            text="Start gpucheck on every worker at about the same time; --timeout sets how long it waits for the other workers",
             command="gpucheck --strategy multi_worker_mirrored --timeout 300",
         )
     else:

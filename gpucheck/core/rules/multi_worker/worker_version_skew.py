@@ -87,11 +87,14 @@ def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str 
         message: NCCL's message in a log.
     """
     if name in _PACKAGES:
-        yield Fix(text=f"On {workers}, install the version of the others", command=context.pip(f"{name}=={wanted}"))
+        yield Fix(text=f"On {workers}, install the version that the other workers run", command=context.pip(f"{name}=={wanted}"))
     elif name == "driver":
-        yield Fix(text=f"On the machine of {workers}, install the driver of the others, {wanted}", needs=("sudo", "reboot"))
+        yield Fix(
+            text=f"On the machine of {workers}, install the driver that the other machines run, {wanted}",
+            needs=("sudo", "reboot"),
+        )
     elif name:
-        yield Fix(text=f"On {workers}, install {name} {wanted}, the version of the others")
+        yield Fix(text=f"On {workers}, install {name} {wanted}, the version that the other workers run")
     if name != "driver":
         yield Fix(
             text="Install the same packages everywhere: on a correct worker, run python -m pip freeze > lock.txt; with that file,"

@@ -33,7 +33,9 @@ def library_start_failure(
 def leave_memory(context: Context, library: str, spare: str = "") -> Fixes:
     """Yield the fixes that leave GPU memory for the library; if most is free (``spare``), those for a wrong copy of the library."""
     if spare:
-        text = f"Let the program load the {library} that it was installed with, and no other copy"
+        text = (
+            f"Remove other copies of {library} from the search path, so that the program loads the one that it was installed with"
+        )
         yield Fix(text=text, command="unset LD_LIBRARY_PATH")
         yield Fix(
             text=f"Or install the program with its CUDA libraries in a new environment: this {library} does not match the others"

@@ -1,4 +1,4 @@
-"""cuBLAS, CUDA's matrix library, could not start on the GPU.
+"""cuBLAS, CUDA's matrix library, could not be initialized on the GPU.
 
 Symptom:
     failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED

@@ -1,4 +1,4 @@
-"""cuDNN, NVIDIA's library for neural networks, could not start on the GPU.
+"""cuDNN, NVIDIA's library for neural networks, could not be initialized on the GPU.
 
 Symptom:
     Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR

@@ -85,7 +85,7 @@ def repairs(
         )
     if allocator == "code" and context.framework == "jax":
         yield Fix(
-            text="Let JAX reserve less memory: the code of kernels needs room outside its pool",
+            text="Reserve less memory for JAX: the code of kernels needs room outside its pool",
             command="export XLA_PYTHON_CLIENT_MEM_FRACTION=0.7",
         )
     if loading:
@@ -120,7 +120,7 @@ def _smaller(framework: str | None, kind: str) -> Fixes:
         yield Fix(text='Keep activations in 16 bits: with torch.autocast("cuda", dtype=torch.bfloat16)')
         yield Fix(text="Recompute activations instead of keeping them: torch.utils.checkpoint.checkpoint")
         yield Fix(
-            text="If the message says that much memory is reserved but unallocated, reduce fragmentation",
+            text="If the message reports that much memory is reserved but unallocated, reduce fragmentation",
             command="export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
         )
     elif framework == "jax":

@@ -55,7 +55,7 @@ def repairs(context: Context) -> Fixes:
         text="Call it for every GPU, right after the import:"
         ' for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
     )
-    yield Fix(text="Or let the program see only the GPU that it uses", command="export CUDA_VISIBLE_DEVICES=0")
+    yield Fix(text="Or make only the GPU that it uses visible to the program", command="export CUDA_VISIBLE_DEVICES=0")
     yield Fix(
         text="Or remove all calls of set_memory_growth, and enable it with a variable",
         command="export TF_FORCE_GPU_ALLOW_GROWTH=true",

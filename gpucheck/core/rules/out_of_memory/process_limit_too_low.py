@@ -1,4 +1,4 @@
-"""An operating system limit of this process (address space, threads, processor time, file size) is too low for training.
+"""An operating system limit of this process (address space, threads, CPU time, file size) is too low for training.
 
 Symptom:
     - terminate called after throwing an instance of 'std::bad_alloc'
@@ -14,7 +14,7 @@ Cause:
 Verify:
     $ ulimit -v -u -n -t -f
 Unless:
-    Your programs end before the processor time is used up, and write and open few files. gpucheck's own training takes seconds,
+    Your programs end before the CPU time is used up, and write and open few files. gpucheck's own training takes seconds,
     writes no checkpoint and reads no data files, so it tests only address space and threads.
 Example:
     limits.address_space_bytes = 68719476736
@@ -59,7 +59,7 @@ _ENDED_BY = {  # the limit, and the summary for it
 _FILTER = "filter"  # of system calls, in place of a limit
 _RAISE = {  # limit -> the shell command that raises it, and the option of docker run --ulimit (none for the address space)
     "address space": ("ulimit -v unlimited", ""),
-    "processor time": ("ulimit -t unlimited", "cpu=-1"),
+    "CPU time": ("ulimit -t unlimited", "cpu=-1"),
     "file size": ("ulimit -f unlimited", "fsize=-1"),
     "threads": ("ulimit -u $(ulimit -H -u)", "nproc=65535"),
     "open files": ("ulimit -n $(ulimit -H -n)", "nofile=65535"),
@@ -221,9 +221,9 @@ def _processor_time(limits: Limits) -> Shortage | None:
     if seconds is None or seconds >= CPU_SECONDS:
         return None
     return Shortage(
-        f"This process can use {seconds} s of processor time (ulimit -t), summed over its threads, before the kernel ends it.",
+        f"This process can use {seconds} s of CPU time (ulimit -t), summed over its threads, before the kernel ends it.",
         saw(limits, "cpu_seconds"),
-        "processor time",
+        "CPU time",
         seconds < CPU_SECONDS_MIN,
     )
 

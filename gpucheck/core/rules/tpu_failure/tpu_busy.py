@@ -90,5 +90,5 @@ def repairs(context: Context, *, pid: str = "", message: str = "") -> Fixes:
     if context.notebook:
         yield Fix(text="Or restart the notebook's session: only one of its processes can use the TPU")
     if context.framework == "jax":
-        yield Fix(text="If this program needs no TPU, let it use the CPU", command="export JAX_PLATFORMS=cpu")
+        yield Fix(text="If this program needs no TPU, run it on the CPU", command="export JAX_PLATFORMS=cpu")
     yield Fix(text="If no process has it open, ask the owner or an administrator to remove the lock file /tmp/libtpu_lockfile")

@@ -5,9 +5,9 @@ Symptom:
     NotFoundError: TPU system not found
     - TpuPlatform is not available.
 Cause:
-    TPU_NAME=local (or another TPU_* variable) says that a TPU is attached, but no chip is on the PCI bus and no device node
+    TPU_NAME=local (or another TPU_* variable) indicates that a TPU is attached, but no chip is on the PCI bus and no device node
     exists: the machine has none, the runtime type is a CPU or GPU, or a container was started without the devices. Or the
-    program creates a TPUClusterResolver without a name, and no variable sets one. Or --strategy tpu asked gpucheck for a TPU.
+    program creates a TPUClusterResolver without a name, and no variable sets one. Or --strategy tpu was used.
 Verify:
     ls /dev/accel* /dev/vfio/ shows one node per chip.
 Unless:
@@ -84,7 +84,7 @@ def repairs(context: Context, *, message: str = "", variables: str = "", chips: 
     """
     if "UNIMPLEMENTED" in message:  # JAX has no such backend on this system
         command = "set JAX_PLATFORMS=" if context.windows or "windows" in message else "unset JAX_PLATFORMS"
-        yield Fix(text="Let JAX choose a backend that this machine has", command=command)
+        yield Fix(text="Remove JAX_PLATFORMS, so that JAX chooses a backend that this machine has", command=command)
         return
     named = re.search(r"TPU Name to connect|COLAB_TPU_ADDR|TPU_SYSTEM", message)
     local = Fix(

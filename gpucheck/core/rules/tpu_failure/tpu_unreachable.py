@@ -54,7 +54,7 @@ _NAMED = {
         text="Create the TPU again: delete it with gcloud compute tpus tpu-vm delete NAME, and wait while it is repaired"
     ),
     r"Operation not permitted|Permission denied": Fix(
-        text="Let this user open the TPU's device files: run as root, or in a container with --privileged"
+        text="Give this user access to the TPU's device files: run as root, or in a container with --privileged"
     ),
     r"TPU metadata|tpu-env": Fix(text="Skip the metadata server, which only a TPU VM has", command="export TPU_SKIP_MDS_QUERY=1"),
 }

@@ -146,7 +146,7 @@ def _killed(crash: Crash, limits: Limits | None, context: Context) -> Finding:
     """Return the finding about SIGKILL, which the kernel, a batch system or a user may have sent."""
     limited, evidence = "", crash.evidence
     if limits is not None and limits.cpu_seconds is not None:
-        limited = f"; this process is limited to {limits.cpu_seconds} s of processor time (ulimit -t)"
+        limited = f"; this process is limited to {limits.cpu_seconds} s of CPU time (ulimit -t)"
         evidence = (*evidence, *saw(limits, "cpu_seconds"))
     return Finding(
         summary=f"{crash.subject} was killed{crash.where} by SIGKILL, sender unknown{limited}.",
@@ -172,13 +172,16 @@ def repairs(
         signal: the signal that ended it: "SIGSEGV".
         without: arguments of env that start a process without added libraries.
         called: whether the crashing call is known.
-        limited: whether a limit on processor time may be the cause.
+        limited: whether a limit on CPU time may be the cause.
     """
     if signal == "SIGKILL":
         yield from _after_sigkill(limited)
         return
     if "num_threads" in text:
-        yield Fix(text=f"Let TensorFlow choose its number of threads: {THREADS} must not be negative", command=f"unset {THREADS}")
+        yield Fix(
+            text=f"Remove {THREADS}, so that TensorFlow chooses its number of threads: it must not be negative",
+            command=f"unset {THREADS}",
+        )
     if signal == "SIGBUS":
         yield Fix(text="Free space on a full disk or in /dev/shm, and reinstall the package that a truncated file belongs to")
         yield Fix.look("Check which one is full", "df -h /dev/shm /tmp .")
@@ -192,7 +195,7 @@ def repairs(
 
 def _after_sigkill(limited: bool) -> Fixes:
     if limited:
-        text = "Raise the limit on processor time; the kernel sends SIGKILL when it is reached"
+        text = "Raise the limit on CPU time; the kernel sends SIGKILL when it is reached"
         yield Fix(text=text, command="ulimit -t unlimited")
     yield Fix(text="Check in the batch system, container runtime or cluster why it ended the job (time limit, preemption)")
     yield Fix.look(
