@@ -34,7 +34,7 @@ folder.
 | driver, Python | `driver 535`, `driver=470.57`, `Python 3.12` |
 | system | `Ubuntu 22.04`, `RHEL 8`, `glibc 2.28`, `Alpine`, `WSL2`, `Windows 11`, `MacBook M2`, `aarch64` |
 
-An unknown word is an error. If you don't give a property, a typical value is assumed, and the answer says so:
+An unknown word is an error. If you don't give a property, a typical value is assumed, and the answer lists it:
 `Depends on: glibc (2.17 or newer)`.
 
 The packages of `tensorflow[and-cuda]` contain CUDA and cuDNN, so the machine needs no CUDA toolkit. It does need the NVIDIA

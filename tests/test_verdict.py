@@ -101,7 +101,7 @@ TABLE = {
     "device files of an environment": (QUICK, ok(device_nodes=UNOPENED), ()),
     "the log of a node": (NODE, ok(kernel_log=UNREAD), ()),
     "the log of a node, with --strict": (STRICT, ok(kernel_log=UNREAD),
-                                         ("The kernel's log was not read completely: dmesg: timed out",)),
+                                         ("The kernel log was not read completely: dmesg: timed out",)),
     "memory errors that NVML does not return": (STRICT, ok(gpus=Gpus(gpus=(Gpu(index=0, ecc_enabled=True),))),
                                                 ("GPU 0: its memory errors could not be read",)),
     "memory errors that are not counted": (STRICT, ok(gpus=Gpus(gpus=(Gpu(index=0, ecc_enabled=False), Gpu(index=1)))), ()),

@@ -78,7 +78,7 @@ def node(
     outputs: Outputs,
     reason: bool,
 ) -> None:
-    """Check the machine itself: driver, GPUs, buses, memory errors, the kernel's log, device files, limits.
+    """Check the machine itself: driver, GPUs, buses, memory errors, the kernel log, device files, limits.
 
     No Python environment is checked, so a node without TensorFlow is healthy. Nothing is allocated on a GPU, and an error that
     a job causes is not a fault. A driver that does not respond is a fault. Settings (pyproject.toml, GPUCHECK_ variables) are

@@ -115,7 +115,9 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
         typed = "; ".join(commands.make(choice, answer.machine))
         raise Refused(f"conda provides the CUDA of this TensorFlow, and --apply does not use conda: {typed}")
     if choice.source == "image":
-        raise Refused(f"only NVIDIA's image works on this machine, no environment: {commands.make(choice, answer.machine)[0]}")
+        raise Refused(
+            f"--apply can't create an environment: this machine needs NVIDIA's image: {commands.make(choice, answer.machine)[0]}"
+        )
     minor = versions.minor(choice.python.version)
     fetched = answer.machine.lacks(choice.python)
     uv = host.which("uv")

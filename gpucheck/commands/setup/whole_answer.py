@@ -1,4 +1,4 @@
-"""The whole answer: the choices, the driver to install first, other ways, and assumptions about the machine."""
+"""The whole answer: the choices, the driver to install first, alternatives, and assumptions about the machine."""
 
 from collections.abc import Iterator
 
@@ -80,7 +80,7 @@ def _advice(answer: Answer, wishes: Wishes) -> Iterator[str]:
     if machine.system == "darwin" and machine.architecture != "x86_64" and wishes.backend == "tensorflow" and not wishes.cpu:
         yield (
             f"For Apple's GPU: {' '.join(vendors.METAL_PACKAGES)} (Python 3.9 to {vendors.METAL_LAST_PYTHON}, {vendors.METAL}),"
-            " the last release of Apple's plug-in"
+            " the last release of Apple's plugin"
         )
     if machine.gpus == () and any(gpu.vendor == "amd" and not (gpu.chip or gpu.accelerator) for gpu in machine.others):
         yield 'There is an AMD GPU of unknown model: for ROCm, specify it, for example gpucheck setup --for "RX 7900 XTX"'

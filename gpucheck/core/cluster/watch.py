@@ -161,7 +161,9 @@ def _quiet_limit(workers: list[Worker], limits: Limits) -> float:
 
 
 def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -> list[WorkerFault]:
-    """Return the workers responsible for the failure, or those that only lost others if there is none; empty without a failure.
+    """Return the workers responsible for the failure, else those that only lost the connection to another worker.
+
+    Empty without a failure.
 
     Args:
         workers: those that this run started.

@@ -1,4 +1,4 @@
-"""Decoded messages of the kernel's log about this machine's GPUs, and the recovery actions that the driver requests."""
+"""Decoded messages of the kernel log about this machine's GPUs, and the recovery actions that the driver requests."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -72,7 +72,7 @@ def devices(reports: Iterable[GpuReport]) -> str:
 
 
 def cited(reports: Iterable[GpuReport]) -> tuple[Evidence, ...]:
-    """Return the evidence: lines of the kernel's log, and values from NVML."""
+    """Return the evidence: lines of the kernel log, and values from NVML."""
     return tuple(item for report in reports for item in report.evidence)
 
 

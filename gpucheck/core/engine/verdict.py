@@ -150,10 +150,10 @@ def _node_gaps(facts: Facts) -> Iterable[str]:
 
 
 def _strict_gaps(facts: Facts) -> Iterable[str]:
-    """Report where a node's fault could have been missed. Only with --strict: a container may lack access to the kernel's log."""
+    """Report where a node's fault could have been missed. Only with --strict: a container may lack access to the kernel log."""
     log, gpus, cuda = facts.get(KernelLog), facts.get(Gpus), facts.get(Cuda)
     if log is not None and log.unread is not None:
-        yield f"The kernel's log was not read completely: {log.unread}"
+        yield f"The kernel log was not read completely: {log.unread}"
     yield from (
         f"{gpu.label}: its memory errors could not be read" for gpu in (gpus.gpus if gpus is not None else ()) if gpu.ecc_unread
     )

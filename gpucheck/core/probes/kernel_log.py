@@ -1,4 +1,4 @@
-"""The NVIDIA driver's messages in the kernel's log since it was loaded: Xid messages, and other errors.
+"""The NVIDIA driver's messages in the kernel log since it was loaded: Xid messages, and other errors.
 
 A finding from this log drains a node, so only lines that no user can forge are used. dmesg and `journalctl -k` show only the
 kernel's messages (journald sets _TRANSPORT=kernel itself). The files of the syslog daemon are not read: rsyslogd accepts
@@ -155,7 +155,7 @@ def _newer(ring: list[str], journal: list[str], boot: float | None) -> list[str]
 
 def _refusal(host: Host, done: Completed) -> str:
     if (host.read("/proc/sys/kernel/dmesg_restrict") or "").strip() == "1" and done.ending == "exited":
-        return "dmesg: only root may read the kernel's log here (kernel.dmesg_restrict = 1)"
+        return "dmesg: only root may read the kernel log here (kernel.dmesg_restrict = 1)"
     complaint = done.stderr.strip().removeprefix("dmesg: ") or "nothing to read"
     return f"dmesg: {done.ending if done.ending != 'exited' else complaint.splitlines()[-1]}"
 

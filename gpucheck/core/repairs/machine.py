@@ -130,13 +130,13 @@ def start_with_gpus(context: Context) -> Fixes:
 
 
 def apple_plugin(context: Context) -> Fix:
-    """Install Apple's plug-in for the Mac's own GPU with the newest TensorFlow that it works with."""
+    """Install Apple's plugin for the Mac's own GPU with the newest TensorFlow that it works with."""
     own = context.interpreter.version if context.interpreter is not None else context.python_version
     packages, newest = vendors.METAL_PACKAGES, vendors.METAL_LAST_PYTHON
     fits = own is None or versions.at_least(newest, versions.minor(own))
     command = context.pip(*packages) if fits else context.new_environment(*packages, python=newest)
     return Fix(
-        text="For the GPU of a Mac with Apple silicon, install Apple's plug-in and a TensorFlow that it works with",
+        text="For the GPU of a Mac with Apple silicon, install Apple's plugin and a TensorFlow that it works with",
         command=command,
     )
 

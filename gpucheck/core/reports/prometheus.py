@@ -123,7 +123,7 @@ def _gpus(report: Report) -> Iterator[Gauge]:
     log = report.fact(KernelLog)
     codes = collections.Counter((str(event.code), event.device or "") for event in (log.events if log else ()))
     xids = [({"code": code, "pci": device}, count) for (code, device), count in codes.items()]
-    yield Gauge("xid_messages", "Xid messages in the kernel's log since the driver was loaded, at most 3 of a kind", xids)
+    yield Gauge("xid_messages", "Xid messages in the kernel log since the driver was loaded, at most 3 of a kind", xids)
     answers = [({"gpu": str(gpu.index)}, gpu.problem is None) for gpu in listed]
     yield Gauge("gpu_success", "1: NVML could query the GPU", answers)
     for field, meaning in GPU_GAUGES.items():

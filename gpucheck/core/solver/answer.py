@@ -63,7 +63,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     excluded: tuple[Excluded, ...] = ()  # newest first; only releases newer than the best choice
     limits: tuple[Limit, ...] = ()
     first: str | None = None  # what to do before any choice works: install the driver
-    advice: tuple[str, ...] = ()  # other ways; without a choice, what to do
+    advice: tuple[str, ...] = ()  # alternatives; without a choice, what to do
     depends: tuple[str, ...] = ()  # assumptions about properties that the description does not give
 
     @property

@@ -83,7 +83,7 @@ def _without_refuted(log: Log) -> Log:
     """Return the log without lines that another line refutes.
 
     A removed API explains the exception that names it, so neither a driver nor a package does. After any failure of its CUDA
-    plug-in, JAX reports a jaxlib without CUDA.
+    plugin, JAX reports a jaxlib without CUDA.
     """
     lines = {event.line for event in log.events if event.kind == "legacy-api"}
     if any(event.kind == "jax-cuda-plugin" and "cuda" in event.fields for event in log.events):

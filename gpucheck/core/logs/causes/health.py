@@ -12,7 +12,7 @@ from gpucheck.core.logs.xid import address, codes, reported, requested_actions, 
 from gpucheck.core.model import Action, Severity
 from gpucheck.core.model.wording import listing, short
 
-# Faults of programs: 31 is error 700 in the kernel's log, 43 the program that was stopped.
+# Faults of programs: 31 is error 700 in the kernel log, 43 the program that was stopped.
 _OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)
 # The actions that lines without an Xid require; nvidia-smi -q prints the recovery action.
 _ACTIONS = (

@@ -92,7 +92,7 @@ def keras_backend_mismatch(events: Events) -> Cause | None:
 
 
 def keras_backend_import_failed(events: Events) -> Cause | None:
-    """Detect incompatible versions of JAX, jaxlib and the CUDA plug-in."""
+    """Detect incompatible versions of JAX, jaxlib and the CUDA plugin."""
     named = events.unresolved("jax-versions") + _versions_of_plugin(events)
     if not named:
         return None
@@ -107,5 +107,5 @@ def tpu_version_mismatch(events: Events) -> Cause | None:
 
 
 def _versions_of_plugin(events: Events) -> list[Event]:
-    """Return the lines about the plug-in interface, if JAX loads a CUDA plug-in in this log."""
+    """Return the lines about the plugin interface, if JAX loads a CUDA plugin in this log."""
     return events.unresolved("tpu-failed", reason="version", message=".*PJRT.*") if events.has("jax-cuda-plugin") else []

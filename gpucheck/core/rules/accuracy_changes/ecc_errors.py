@@ -11,7 +11,7 @@ Cause:
 Verify:
     After the restart the volatile counters are 0 and nothing is pending.
 Unless:
-    Only the aggregate counters are above 0, or the kernel's log reports errors that a reset has repaired: that is the board's
+    Only the aggregate counters are above 0, or the kernel log reports errors that a reset has repaired: that is the board's
     history, and gpucheck does not report it.
     The errors were contained (Xid 94), or the driver reports that no action is needed: then only the affected program must be
     restarted, and gpucheck reports a warning.
@@ -57,7 +57,7 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
         *("loss-not-finite", "loss-not-falling", "replicas-diverged", "device-results-differ"),
         *("training-failed", "training-crashed", "nccl-failed"),
     ),
-    first_check="the error counts: nvidia-smi -q -d ECC, and the kernel's log",
+    first_check="the error counts: nvidia-smi -q -d ECC, and the kernel log",
 )
 def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report uncorrectable errors since the driver was loaded, or a failed or pending repair; else a log that reports them."""

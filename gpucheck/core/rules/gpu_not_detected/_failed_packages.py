@@ -55,7 +55,7 @@ _BY_MESSAGE = (
     ),
     (
         r"(?:^|: )(/[^:\n]{1,400}/tensorflow-plugins/[^/:\n]{1,80}\.so): undefined symbol",
-        "Disable this plug-in, which was built for another TensorFlow",
+        "Disable this plugin, which was built for another TensorFlow",
         "mv {0} {0}.off",
     ),
     (

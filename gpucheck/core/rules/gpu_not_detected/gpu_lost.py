@@ -96,7 +96,7 @@ def check(stack: CudaStack, pci: Pci, request: Request, xids: XidReports, contex
     if not lost:
         found = _responding([report for report in reports if report.responds], xids, context)
         unread = xids.unread if request.level is Level.NODE else None  # other levels train, and need no permission to read it
-        return Skip(f"the kernel's log was not read completely: {unread}") if found is None and unread else found
+        return Skip(f"the kernel log was not read completely: {unread}") if found is None and unread else found
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
     reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
     verb = "no longer responds to its driver" if len(labels) == 1 else "no longer respond to their driver"

@@ -4,7 +4,7 @@ Symptom:
     tf.config.list_physical_devices("GPU") returns []
     - ERROR: Could not find a version that satisfies the requirement nvidia-cudnn-cu12
 Cause:
-    NVIDIA's last driver for macOS was for 10.13, and Macs with Apple silicon have no NVIDIA GPU. Apple's plug-in tensorflow-metal
+    NVIDIA's last driver for macOS was for 10.13, and Macs with Apple silicon have no NVIDIA GPU. Apple's plugin tensorflow-metal
     offers the Mac's own GPU to some TensorFlow releases; it has had no release since early 2025.
 Verify:
     gpucheck --allow-cpu passes here, or gpucheck passes on the other machine.

@@ -59,7 +59,7 @@ from gpucheck.core.rules.gpu_not_detected._obstacles import (
 )
 
 _READ_KERNEL = Fix.look("Read the kernel's messages about it, and give the process more memory", "sudo dmesg | tail -50")
-_NEWER_MACOS = Fix(text="Update macOS: the plug-in was built for a newer release, and uses a class that this one lacks")
+_NEWER_MACOS = Fix(text="Update macOS: the plugin was built for a newer release, and uses a class that this one lacks")
 _FOR_ARM = Fix(
     text="Mac with Apple silicon: install a Python for arm64 (from python.org, Homebrew or conda-forge) and TensorFlow with it; a Python"
     " for x86-64 runs under Rosetta, which lacks these instructions"

@@ -11,7 +11,7 @@ Cause:
 Verify:
     nvidia-smi nvlink --status: no link is inactive.
 Unless:
-    The GPUs were reset after the message in the kernel's log: newer drivers report that no action is needed, and
+    The GPUs were reset after the message in the kernel log: newer drivers report that no action is needed, and
     gpucheck reports nothing. By design, a bridge connects only some links: all GPUs of the machine then have the same number of
     active links, and gpucheck reports nothing.
 Example:

@@ -13,8 +13,8 @@ Cause:
 Verify:
     free -h, and in a container cat /sys/fs/cgroup/memory.max
 Unless:
-    Nothing points to memory: the kernel reports no kill of its own, and enough memory was free. Then it is training-crashed:
-    something else sent SIGKILL, such as a batch system at its time limit. If more memory is free than ulimit -v allows, that
+    Nothing indicates a memory shortage: the kernel logged no OOM kill, and enough memory was free. The diagnosis is then
+    training-crashed: something else sent SIGKILL, such as a batch system at its time limit. If more memory is free than ulimit -v allows, that
     limit refused the allocation: process-limit-too-low.
 Example:
     limits.memory_limit_bytes = 536870912

@@ -1,4 +1,4 @@
-"""Shared memory (/dev/shm), which processes and NCCL use to exchange data, is too small for several GPUs or data workers.
+"""Shared memory (/dev/shm), which processes and NCCL use to exchange data, is too small for several GPUs or data loader workers.
 
 Symptom:
     ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).
@@ -14,7 +14,7 @@ Unless:
 Example:
     limits.shared_memory_total_bytes = 67108864
     limits.shared_memory_free_bytes = 67108864
-    -> This container has 64 MiB of shared memory (/dev/shm); data workers and training on several GPUs need at least 512 MiB.
+    -> This container has 64 MiB of shared memory (/dev/shm); data loader workers and training on several GPUs need at least 512 MiB.
 References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory
     https://docs.docker.com/reference/cli/docker/container/run/
@@ -58,7 +58,7 @@ def check(
     count = len(used.used)
     purpose = f"through which its {count} GPUs exchange gradients; NCCL needs"
     if count == 1:
-        purpose = "data workers and training on several GPUs need"
+        purpose = "data loader workers and training on several GPUs need"
     summary = (
         f"This container has {gib(total)} of shared memory (/dev/shm){',' if count > 1 else ';'} {purpose} at least"
         f" {gib(ENOUGH_BYTES)}."

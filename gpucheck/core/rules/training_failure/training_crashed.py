@@ -199,6 +199,6 @@ def _after_sigkill(limited: bool) -> Fixes:
         yield Fix(text=text, command="ulimit -t unlimited")
     yield Fix(text="Check in the batch system, container runtime or cluster why it ended the job (time limit, preemption)")
     yield Fix.look(
-        "Check whether the kernel's log lists the process (the kernel logs every process that it kills to free memory)",
+        "Check whether the kernel log lists the process (the kernel logs every process that it kills to free memory)",
         "sudo dmesg | tail -n 50",
     )
