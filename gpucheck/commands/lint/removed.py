@@ -17,7 +17,7 @@ def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
     if script.checks_versions:
         return
     assigned = set(assigned_names(script))
-    yield from (call for call in script.named(*names) if fails(call.name, call.place, assigned))
+    yield from (call for call in script.calls_named(*names) if fails(call.name, call.place, assigned))
 
 
 def fails(name: str, place: Place, assigned: Set[str]) -> bool:

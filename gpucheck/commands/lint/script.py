@@ -137,14 +137,14 @@ class Script:
         cell, line = self._locate(getattr(node, "lineno", 1))
         return f"line {line}" if cell is None else f"cell {cell}, line {line}"
 
-    def named(self, *names: str) -> list[Call]:
+    def calls_named(self, *names: str) -> list[Call]:
         """Return calls of these canonical names."""
         calls = [call for name in names for call in self._by_name.get(name, ())]
         return sorted(calls, key=lambda call: call.place.order)
 
     def methods(self, *names: str) -> list[Call]:
         """Return calls of methods of these names on a value that is not a module."""
-        return self.named(*(f".{name}" for name in names))
+        return self.calls_named(*(f".{name}" for name in names))
 
     def calls_on_models(self, *methods: str) -> list[tuple[Call, list[Call]]]:
         """Return every call of these methods on a known model, with the calls that may have built it."""

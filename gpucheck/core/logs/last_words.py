@@ -13,7 +13,7 @@ _FATAL = (
     r"|(?:free|malloc|realloc|munmap_chunk)\w*\(\): .+|double free or corruption.*|corrupted (?:size|double-linked).*"
     r"|Fatal Python error: (?!Aborted|Segmentation fault|Bus error|Floating.point|Illegal instruction).+)"
 )
-_DYING = r"Current thread 0x\w+.*\(most recent call first\):$"
+_CRASHED_THREAD = r"Current thread 0x\w+.*\(most recent call first\):$"
 _CALL = r'  (?P<file>File ")(?:[^"]*/(?:site|dist)-packages/)?(?P<call>[^"]+", line \d+ in .+)'
 
 
@@ -38,7 +38,7 @@ def is_call(line: str) -> bool:
 
 def _calls(lines: list[str]) -> list[str]:
     """Return the calls of the crashed thread from Python's fault handler, without the site-packages folder."""
-    begin = max((place for place, line in enumerate(lines, 1) if re.match(_DYING, line)), default=len(lines))
+    begin = max((place for place, line in enumerate(lines, 1) if re.match(_CRASHED_THREAD, line)), default=len(lines))
     calls = []
     for line in lines[begin : begin + CALLS]:
         match = re.match(_CALL, line)

@@ -5,7 +5,7 @@ import re
 from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Fact
 
-_DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
+_FATAL_SIGNALS = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 _KILL = r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error"
 # Kubernetes' report of a container's previous state, and a parent's report of its child's exit.
 _OF_ANOTHER = r"Exit Code:|OOMKilled|Signals\."
@@ -76,7 +76,7 @@ def _ends(event: Event) -> bool:
     if re.search(_OF_ANOTHER, event.text):
         return False
     if event.kind == "killed":
-        return event.fields.get("signal") in _DEADLY
+        return event.fields.get("signal") in _FATAL_SIGNALS
     if event.kind != "host-out-of-memory" or "invoker" in event.fields:
         return False
     return bool(re.search(_KILL, event.text)) and bool(re.search(_TRAINS, event.fields.get("process", "python")))

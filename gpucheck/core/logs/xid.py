@@ -28,8 +28,8 @@ def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
     Skipped: "Nonfatal" reports of NVLink 5 units, and lines that only refer to an earlier Xid.
     """
     messages = [event for event in events if event.kind == "xid"]
-    mild = {event.fields.get("code") for event in messages if is_nonfatal(event.text)}
-    reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
+    nonfatal = {event.fields.get("code") for event in messages if is_nonfatal(event.text)}
+    reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in nonfatal]
     if fault == "nvlink":
         reports = [event for event in reports if not is_nonfatal(event.text)]
     decoded = ((event, _decoded(event)) for event in reports)
@@ -37,7 +37,7 @@ def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
 
 
 def codes(reports: Iterable[tuple[Event, Xid]]) -> dict[str, str]:
-    """Return the codes of messages for ``Cause.named``, because the fix depends on each of them."""
+    """Return the codes of messages for ``Cause.repair_values``, because the fix depends on each of them."""
     return {"xids": ",".join(str(message.code) for _, message in reports)}
 
 

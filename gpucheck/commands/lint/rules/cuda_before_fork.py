@@ -52,7 +52,7 @@ POOL_METHODS = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_asyn
 @rule(explains=("cuda-used-after-fork",), words=("fork", "multiprocessing", "ProcessPoolExecutor"))
 def check(script: Script) -> Findings:
     """Report a fork that definitely follows the initialization of the devices, if its child uses TensorFlow."""
-    if any(constant(call.argument("method", 0)) != "fork" for call in script.named("multiprocessing.set_start_method")):
+    if any(constant(call.argument("method", 0)) != "fork" for call in script.calls_named("multiprocessing.set_start_method")):
         return
     execs = any(name.startswith(("os.exec", "os.spawn")) for name in script.names)
     for call in script.calls:

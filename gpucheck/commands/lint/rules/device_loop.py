@@ -58,7 +58,7 @@ OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 def check(script: Script) -> Findings:
     """Report a device that depends on a loop variable and is used for gradients or for models whose weights are copied."""
     copied = bool(script.methods("set_weights"))
-    devices = [(context, context.argument("device_name", 0)) for context in script.named("tensorflow.device")]
+    devices = [(context, context.argument("device_name", 0)) for context in script.calls_named("tensorflow.device")]
     for context, device in [pair for pair in devices if _each_gpu(pair[1])]:
         calls = [call for call in script.calls if context in call.place.contexts]
         separate = isinstance(device, Each) and _differs_per_iteration(calls)

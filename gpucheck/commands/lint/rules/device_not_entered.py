@@ -35,6 +35,6 @@ from gpucheck.commands.lint.script import Findings, Script, at, rule
 def check(script: Script) -> Findings:
     """Report calls whose result is not used."""
     alone = {id(node.value) for node in ast.walk(script.tree) if isinstance(node, ast.Expr)}
-    for call in script.named("tensorflow.device"):
+    for call in script.calls_named("tensorflow.device"):
         if id(call.node) in alone and not call.place.guards:
             yield at(call.node, "tf.device alone has no effect: it is a context manager.", "Write: with tf.device(...):")

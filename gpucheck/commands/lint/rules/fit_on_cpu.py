@@ -42,7 +42,7 @@ HANDLES = ("tensorflow.config.set_visible_devices", "tensorflow.test.is_gpu_avai
 @rule(severity="warning", words=("device(",))
 def check(script: Script) -> Findings:
     """Report every fit that is definitely under a CPU device, unless the script handles GPUs explicitly."""
-    named = [constant(call.argument("device_name", 0)) for call in script.named(*DEVICES)]
+    named = [constant(call.argument("device_name", 0)) for call in script.calls_named(*DEVICES)]
     hides = any(setting.name == "CUDA_VISIBLE_DEVICES" for setting in script.settings)
     only_cpus = all(isinstance(name, str) and CPU.fullmatch(name) for name in named)
     if hides or script.mentions(*HANDLES, *LISTS) or not only_cpus:

@@ -49,7 +49,7 @@ def check(script: Script) -> Findings:
         if constant(call.argument("run_eagerly")) is True and any(id(model) in trained for model in models):
             of_keras = all(map(_is_of_keras, (part for value in call.given for part in parts(value))))
             yield from _finding(call, "compile(run_eagerly=True)", certain=of_keras and ast.ClassDef not in defined)
-    for call in left_on(script.named(*FOR_ALL), "run_eagerly"):
+    for call in left_on(script.calls_named(*FOR_ALL), "run_eagerly"):
         if any(before(call.place, fit.place) for fit, _ in script.trainings):
             yield from _finding(call, "run_functions_eagerly(True)", certain=not defined)
 

@@ -37,7 +37,7 @@ GPU = re.compile(r"/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 @rule(severity="warning", words=("gpu:1", "GPU:1"))
 def check(script: Script) -> Findings:
     """Report a list literal of all numbers from 1 to 4, 8 or 16 that is passed to tf.device or MirroredStrategy."""
-    for call in script.named("tensorflow.device", "tensorflow.distribute.MirroredStrategy"):
+    for call in script.calls_named("tensorflow.device", "tensorflow.distribute.MirroredStrategy"):
         numbers = _numbers(call.argument("devices", 0) or call.argument("device_name", 0))
         last = len(numbers)
         if last in (4, 8, 16) and numbers == list(range(1, last + 1)):

@@ -75,7 +75,9 @@ def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
 @rule(words=("Session", "ConfigProto", "GPUOptions", "set_session", "get_session"))
 def check(script: Script) -> Findings:
     """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
-    used = {name for call in script.named(*CONFIGS) for name in call.keywords} | {constant(store.key) for store in script.stores}
+    used = {name for call in script.calls_named(*CONFIGS) for name in call.keywords} | {
+        constant(store.key) for store in script.stores
+    }
     instead = ", ".join(dict.fromkeys(new for old, new in INSTEAD.items() if old in used))
     replaced = f"Use {instead}." if instead else ""
     for call in calls_of(script, SESSIONS):
@@ -86,7 +88,7 @@ def check(script: Script) -> Findings:
     eager = not any(word in name for name in script.names for word in USES_GRAPHS)
     if eager and script.methods("fit") and any(name.startswith("keras.") for name in script.names):
         message = "device_count affects only a session, and Keras trains without one: it has no effect here."
-        for call in script.named("tensorflow.compat.v1.ConfigProto"):
+        for call in script.calls_named("tensorflow.compat.v1.ConfigProto"):
             if "device_count" in call.keywords:
                 yield at(call.node, message, 'Use tf.config.set_visible_devices([], "GPU") to hide GPUs.')
 
@@ -96,7 +98,7 @@ def _sessions_of_keras_2(script: Script) -> Findings:
     tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
     if tried or not script.uses_keras_3 or any(name.endswith(GRAPHS) for name in script.names):
         return
-    for call in script.named("tensorflow.compat.v1.keras.backend.set_session"):
+    for call in script.calls_named("tensorflow.compat.v1.keras.backend.set_session"):
         sessions = list(options(call.argument("session", 0)))
         configured = all(is_call(session, *GRAPH_SESSIONS) and "config" in session.keywords for session in sessions)
         if sessions and configured and not expected_to_fail(call.place, *CAUGHT):

@@ -55,7 +55,7 @@ def check(script: Script) -> Findings:
     on_batches = [call for call in script.calls if under(call.place, TAPE) and any(map(_is_dataset, iterated(call.args)))]
     loops = {call.place.path for call in steps} & {call.place.path for call in on_batches}
     reported = set()
-    for call in (*script.methods("numpy"), *script.named("builtins.float")):
+    for call in (*script.methods("numpy"), *script.calls_named("builtins.float")):
         path = call.place.path
         if path in loops and path not in reported and _computed_in_loop(call, script):
             reported.add(path)

@@ -40,7 +40,7 @@ VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
 @rule(severity="warning", explains=("memory-growth-mixed",), words=("set_memory_growth",))
 def check(script: Script) -> Findings:
     """Report settings that are all for the same position of the list, if nothing hides the other GPUs."""
-    settings = [call for call in script.named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]
+    settings = [call for call in script.calls_named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]
     devices = [listed_device(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]
     positions = {device and device.index for device in devices}
     if len(positions) != 1 or None in positions:

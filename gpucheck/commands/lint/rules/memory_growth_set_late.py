@@ -52,7 +52,7 @@ KINDS = {
 def check(script: Script) -> Findings:
     """Report a setting that definitely follows the initialization of the GPUs, and no other setting of its kind."""
     for what, names in KINDS.items():
-        settings = script.named(*(f"tensorflow.config.{name}" for name in names))
+        settings = script.calls_named(*(f"tensorflow.config.{name}" for name in names))
         for call in settings:
             if (start := _start(script, call)) is None or any(other.place.order < start.place.order for other in settings):
                 continue  # setting the same value again is accepted

@@ -41,7 +41,7 @@ READ = "TensorFlow does not report a GPU's total memory: run nvidia-smi --query-
 @rule(words=(MEMORY_LIMIT,))
 def check(script: Script) -> Findings:
     """Report memory_limit if it is read or set on an element of TensorFlow's list of devices."""
-    checks = script.named("builtins.hasattr", "builtins.getattr")
+    checks = script.calls_named("builtins.hasattr", "builtins.getattr")
     if any(constant(call.argument("name", 1)) == MEMORY_LIMIT for call in checks):
         return
     used: list[tuple[Store | Read, Value, str]] = []

@@ -49,7 +49,7 @@ FIX = "Build the model, and compile it, under: with strategy.scope():"
 @rule(explains=("variable-outside-scope",), words=("Strategy",))
 def check(script: Script) -> Findings:
     """Report models built outside the scope and compiled inside, with parts built outside, or built and trained outside."""
-    made = script.named(*MIRRORED)
+    made = script.calls_named(*MIRRORED)
     if not made or script.hidden_scope:
         return
     for call, models in script.calls_on_models("compile", "fit"):

@@ -73,7 +73,7 @@ def _resolved(strategy: Value) -> bool:
 
 def _clustered(script: Script) -> bool:
     """Whether the script reads or sets TF_CONFIG for several workers: with one worker, Keras 3's fit works."""
-    if any(constant(call.argument("", 0)) == "TF_CONFIG" for call in script.named("os.environ.pop")):
+    if any(constant(call.argument("", 0)) == "TF_CONFIG" for call in script.calls_named("os.environ.pop")):
         return False
     nodes = list(ast.walk(script.tree))
     pairs = [pair for node in nodes if isinstance(node, ast.Dict) for pair in zip(node.keys, node.values, strict=True)]

@@ -60,8 +60,8 @@ def check(script: Script) -> Findings:
         if _several(around):
             yield from _batched(script, call.argument("x", 0), around)
             yield from _sized(script, call, call.argument("batch_size", 2), "fit", around)
-    made: list[Value] = [call for call in script.named(*MIRRORED) if _several([call])]
-    for call in script.named("tensorflow.nn.compute_average_loss") if made else ():
+    made: list[Value] = [call for call in script.calls_named(*MIRRORED) if _several([call])]
+    for call in script.calls_named("tensorflow.nn.compute_average_loss") if made else ():
         yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", made)
 
 

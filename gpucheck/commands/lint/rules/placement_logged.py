@@ -38,7 +38,7 @@ from gpucheck.commands.lint.script import Findings, Script, at, rule
 @rule(severity="warning", words=("set_log_device_placement",))
 def check(script: Script) -> Findings:
     """Report every call that leaves the log on while a model is trained, if no later call may turn it off."""
-    for call in left_on(script.named("tensorflow.debugging.set_log_device_placement"), "enabled"):
+    for call in left_on(script.calls_named("tensorflow.debugging.set_log_device_placement"), "enabled"):
         fit = next((fit for fit, _ in script.trainings if before(call.place, fit.place)), None)
         if fit:
             message = f"Every operation's device is logged while the model is trained ({script.where(fit.node)})."

@@ -52,7 +52,7 @@ def check(script: Script) -> Findings:
     """Report a name whose end is definitely wrong, and the argument period."""
     for call in calls_of_models(script, "save", "save_weights"):
         yield from _finding(call, call.method, WEIGHTS if call.method == "save_weights" else (*MODELS, ".hdf5"))
-    for call in script.named("keras.callbacks.ModelCheckpoint") if script.uses_keras_3 else ():
+    for call in script.calls_named("keras.callbacks.ModelCheckpoint") if script.uses_keras_3 else ():
         if "period" in call.keywords:
             yield at(call.node, "Keras 3's ModelCheckpoint has no argument period.", "Use save_freq, which counts batches.")
         only = call.argument("save_weights_only", 4)

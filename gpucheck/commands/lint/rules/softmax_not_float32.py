@@ -122,7 +122,7 @@ def _policy(script: Script, layer: Call) -> str | None:
     """Return the mixed policy that is definitely active when a layer is created."""
     for setter, name in [pair for pair in policies(script) if pair[0].place.order < layer.place.order][-1:]:
         certain = before(setter.place, layer.place) or _active_with_gpus(script, setter.place, layer.place)
-        cleared = any(setter.place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS))
+        cleared = any(setter.place.order < call.place.order < layer.place.order for call in script.calls_named(*CLEARERS))
         if certain and not cleared and name in ("mixed_float16", "mixed_bfloat16"):  # Keras 3 goes back to float32 when cleared
             return str(name)
     return None

@@ -45,7 +45,7 @@ def check(script: Script) -> Findings:
     """Report strategies of a resolver that this file creates, if nothing in it initializes a TPU or receives the resolver."""
     if any("initialize_tpu_system" in name for name in script.names) or script.methods("initialize_tpu_system"):
         return
-    for strategy in script.named(TPU):
+    for strategy in script.calls_named(TPU):
         resolvers = list(options(strategy.argument("tpu_cluster_resolver", 0)))
         if resolvers and all(is_call(option, RESOLVER) and not _given(script, option) for option in resolvers):
             yield at(strategy.node, "The TPU system is not initialized before this strategy.", FIX)

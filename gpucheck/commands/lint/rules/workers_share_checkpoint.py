@@ -47,7 +47,7 @@ IDENTITY = re.compile(r"task_id|task_type|TF_CONFIG|is_chief|SLURM_PROCID|RANK|h
 @rule(severity="warning", words=("MultiWorkerMirroredStrategy",))
 def check(script: Script) -> Findings:
     """Report literal paths of a model in this strategy's scope, if the script does not distinguish the workers."""
-    if IDENTITY.search(script.written) or not all_calls(script.named(*MIRRORED), WORKERS):
+    if IDENTITY.search(script.written) or not all_calls(script.calls_named(*MIRRORED), WORKERS):
         return
     for call in script.calls:
         saves = call.method in ("save", "save_weights", "export") and all_calls(strategies_around(built(call.receiver)), WORKERS)

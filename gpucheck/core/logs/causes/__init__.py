@@ -63,20 +63,20 @@ def judge(log: Log, warnings: Collection[str] = ()) -> dict[str, Cause]:
         warnings: codes of rules of severity warning. Their causes do not end a program, unless a cause has its own severity.
     """
     events = Events(_without_refuted(log))
-    named = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
-    if all(cause.intended for cause in named.values()) and (crash := _cause(_CRASH, events)):  # no other cause explains it
-        named = {_CRASH: crash}
+    causes = {code: cause for code in sorted(CODES - {_CRASH}) if (cause := _cause(code, events)) is not None}
+    if all(cause.intended for cause in causes.values()) and (crash := _cause(_CRASH, events)):  # no other cause explains it
+        causes = {_CRASH: crash}
     if all(
         cause.own_severity is Severity.WARNING or (cause.own_severity is None and code in warnings)
-        for code, cause in named.items()
+        for code, cause in causes.items()
     ) and (last := _last_resort(events)):
-        named = {code: cause for code, cause in named.items() if not cause.intended} | {_FAILED: last}
+        causes = {code: cause for code, cause in causes.items() if not cause.intended} | {_FAILED: last}
     failure = events.infer(infer_startup_failure)
-    if failure is not None and failure.code in named and not named.keys().isdisjoint(removed.PAGES):
-        named[failure.code] = named[failure.code].weakened()  # not what ended the program
-    if failure is not None and failure.code in named and events.unresolved("program-error", mild="", last=""):
-        del named[failure.code]  # the program ended while it trained, on the CPU as well as on a GPU
-    return {code: _bounded(cause) for code, cause in named.items()}
+    if failure is not None and failure.code in causes and not causes.keys().isdisjoint(removed.PAGES):
+        causes[failure.code] = causes[failure.code].weakened()  # not what ended the program
+    if failure is not None and failure.code in causes and events.unresolved("program-error", mild="", last=""):
+        del causes[failure.code]  # the program ended while it trained, on the CPU as well as on a GPU
+    return {code: _bounded(cause) for code, cause in causes.items()}
 
 
 def _without_refuted(log: Log) -> Log:
@@ -93,11 +93,11 @@ def _without_refuted(log: Log) -> Log:
 
 
 def _cause(code: str, events: Events) -> Cause | None:
-    named = [cause for judge in _JUDGES[code] if (cause := judge(events)) is not None]
-    if not named:
+    causes = [cause for judge in _JUDGES[code] if (cause := judge(events)) is not None]
+    if not causes:
         return None
     # errors first, then in the order of lines
-    return min(named, key=lambda cause: (cause.own_severity is Severity.WARNING, cause.events[0].line))
+    return min(causes, key=lambda cause: (cause.own_severity is Severity.WARNING, cause.events[0].line))
 
 
 def _bounded(cause: Cause) -> Cause:
@@ -123,8 +123,8 @@ def _last_resort(events: Events) -> Cause | None:
         lacks = "A function lacks an argument" if "function" in misfits[-1].fields else "A package lacks a name"
         why = "so the installed releases are incompatible with each other or with the program"
         summary = f"{lacks} that its caller uses, {why}: {short(misfits[-1].text)}."
-        return Cause(summary, misfits[-1:], named={"misfit": "yes"})
+        return Cause(summary, misfits[-1:], repair_values={"misfit": "yes"})
     if not said or any(event.line > said[-1].line for event in raised):  # an exception that a later one followed was caught
         return None
-    summary = f"An exception ended the program, and its message suggests a fix: {short(said[-1].text)}."
-    return Cause(summary, said[-1:], named={"quoted": "yes"})
+    summary = f"An exception ended the program, and its message says what to do: {short(said[-1].text)}."
+    return Cause(summary, said[-1:], repair_values={"quoted": "yes"})

@@ -29,7 +29,7 @@ class Cause(NamedTuple):
     severity: Severity | None = None  # None: that of the action, or the rule's own
     affects: tuple[str, ...] = ()  # devices
     intended: bool = False  # nothing requests the missing GPU, so the machine may have none on purpose: only a warning
-    named: Mapping[str, str] = {}  # values that the repairs depend on and that no event has as a field
+    repair_values: Mapping[str, str] = {}  # values that the repairs depend on and that no event has as a field
     action: Action | None = None  # what to do with the hardware; it determines the severity
 
     @property
@@ -51,7 +51,7 @@ class Cause(NamedTuple):
         for event in reversed(self.events):
             found |= event.fields
         found |= {"action": self.action.value} if self.action is not None else {}
-        found |= self.named
+        found |= self.repair_values
         return {name: found[name] for name in names if found.get(name)}
 
 
@@ -102,13 +102,13 @@ class Row:
 
     def __call__(self, events: Events) -> Cause | None:
         """Return the cause if the log has matching events."""
-        named = [event for event in events.without_later(self._later) if any(match(event) for match in self._matches)]
-        if not named or events.has(self._unless):
+        cited = [event for event in events.without_later(self._later) if any(match(event) for match in self._matches)]
+        if not cited or events.has(self._unless):
             return None
-        named.sort(key=lambda event: event.text.startswith(("raise ", "'")))  # a traceback shows the code before the error
-        affected = dict.fromkeys(part for event in named if (part := sentence(self._affects, [event])))
-        named += events.of(self._beside)[:1] if self._beside is not None else []
-        return Cause(sentence(self._summary, named), named, self._severity, tuple(affected), action=self._action)
+        cited.sort(key=lambda event: event.text.startswith(("raise ", "'")))  # a traceback shows the code before the error
+        affected = dict.fromkeys(part for event in cited if (part := sentence(self._affects, [event])))
+        cited += events.of(self._beside)[:1] if self._beside is not None else []
+        return Cause(sentence(self._summary, cited), cited, self._severity, tuple(affected), action=self._action)
 
 
 until_gpu_use = partial(Row, later=Later.GPU_USE)  # later training does not cancel it, because it may use the CPU

@@ -61,8 +61,8 @@ def no_nvidia_gpu(events: Events) -> Cause | None:
         why = "the driver's library is installed, but its kernel module is not running (CUDA error 100)"
     else:
         why = "nvidia-smi lists no GPU"
-    named = {"unharmed": "yes"} if continued_after(events, failure) else {}
-    return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, intended=not failure.wanted, named=named)
+    repair_values = {"unharmed": "yes"} if continued_after(events, failure) else {}
+    return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, intended=not failure.wanted, repair_values=repair_values)
 
 
 def container_without_gpu(events: Events) -> Cause | None:
@@ -76,7 +76,7 @@ def container_without_gpu(events: Events) -> Cause | None:
         summary = (
             "A container has no GPU, or has lost it, although the host may use its GPU: no device responds inside the container."
         )
-        return Cause(summary, taken, named={"lost": "yes"})
+        return Cause(summary, taken, repair_values={"lost": "yes"})
     failure = events.inferred(infer_startup_failure, "container-without-gpu")
     if failure is None:
         return None
@@ -113,7 +113,7 @@ def devices_hidden(events: Events) -> Cause | None:
             start = "CUDA's driver library works, but shows this process no GPU: all are hidden, or none was passed to it."
         if any(RAY_WORKER.match(event.text) for event in failure.events):
             start = "Ray started this worker without a GPU, and hides every GPU from it."
-            return Cause(start, failure.events, intended=not failure.wanted, named={"ray": "yes"})
+            return Cause(start, failure.events, intended=not failure.wanted, repair_values={"ray": "yes"})
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, intended=not wanted)
     beyond = [event for event in events.cuda_refusals(CUDA_ERROR_INVALID_DEVICE) if event.kind == "cuda-error"]
@@ -125,7 +125,7 @@ def devices_hidden(events: Events) -> Cause | None:
     if not beyond:
         return None
     summary = "The program requests a GPU index that is not visible to this process."
-    return Cause(summary, beyond, named={"beyond": "yes"})
+    return Cause(summary, beyond, repair_values={"beyond": "yes"})
 
 
 def _exists(event: Event, events: Events) -> bool:
@@ -156,7 +156,7 @@ def mig_misconfigured(events: Events) -> Cause | None:
     severity = None if failure.wanted or not failure.in_passing else Severity.WARNING
     lines = [shown[0], *failure.events]
     summary = "The GPU is in MIG mode, and CUDA finds none of its instances."
-    return Cause(summary, lines, severity, named={"shown": "yes"})
+    return Cause(summary, lines, severity, repair_values={"shown": "yes"})
 
 
 def device_permission_denied(events: Events) -> Cause | None:
@@ -187,4 +187,4 @@ def gpus_not_listed(events: Events) -> Cause | None:
     who = TITLES[backend]
     summary = f"The driver lists a GPU, but {who} lists none." if there else f"{who} lists no GPU."
     severity = None if there or events.has("placement-failed") else Severity.WARNING
-    return Cause(summary, [counted[0], *there[:1]], severity, named={"backend": backend})
+    return Cause(summary, [counted[0], *there[:1]], severity, repair_values={"backend": backend})

@@ -36,23 +36,23 @@ _NOT_LOADED = {
 def driver_missing(events: Events) -> Cause | None:
     """Detect that the log shows neither kernel module nor libraries. If no GPU was requested, this may be intended."""
     failure = events.inferred(infer_startup_failure, "driver-missing")
-    named, wanted = (failure.events, failure.wanted) if failure else ([], True)
+    cited, wanted = (failure.events, failure.wanted) if failure else ([], True)
     held = [event for event in module_failures(events) if event.fields.get("reason") == "nouveau"]
     if held and (absent := events.without_later_gpu_use("driver-absent")):
-        named = [*absent, *held]
-    if not named:
+        cited = [*absent, *held]
+    if not cited:
         return None
-    device = first_value([*named, *events.without_later_gpu_use("gpu-on-bus")], "device")
-    no_tool = any("nvidia-smi" in event.text for event in named)
+    device = first_value([*cited, *events.without_later_gpu_use("gpu-on-bus")], "device")
+    no_tool = any("nvidia-smi" in event.text for event in cited)
     unfound = "neither its library nor nvidia-smi was found" if no_tool else "its library was not found"
     why = "; it uses nouveau, which cannot run CUDA" if held else f": {unfound}"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
-    if not device and all(event.kind == "cuda-drivers-not-found" for event in named):
+    if not device and all(event.kind == "cuda-drivers-not-found" for event in cited):
         summary = "TensorFlow found no CUDA: the NVIDIA driver or TensorFlow's own CUDA libraries are missing."
-    if "__cuda" in named[0].text:
+    if "__cuda" in cited[0].text:
         summary = "conda found no NVIDIA driver on this machine, and this build of the package requires one."
     unharmed = {"unharmed": "yes"} if failure and not wanted and continued_after(events, failure) else {}
-    return Cause(summary, named, intended=not wanted, named=unharmed)
+    return Cause(summary, cited, intended=not wanted, repair_values=unharmed)
 
 
 def driver_not_loaded(events: Events) -> Cause | None:
@@ -63,11 +63,11 @@ def driver_not_loaded(events: Events) -> Cause | None:
     # all GPUs: if only some fail, they are lost
     handles = events.nvml_refusals(NVML_UNKNOWN) if events.nvml_refusals(NVML_NO_GPU) else []
     handles = [event for event in handles if event.fields.get("device")]
-    named = [*failed, *foreign, *silent, *handles]
+    cited = [*failed, *foreign, *silent, *handles]
     failure = events.inferred(infer_startup_failure, "driver-not-loaded")
-    if not named and failure:
-        named = failure.events
-    if not named:
+    if not cited and failure:
+        cited = failure.events
+    if not cited:
         return None
     reason = _NOT_LOADED.get(first_value(failed, "reason") or "")
     if first_value(foreign, "reason") == "open-module":
@@ -82,7 +82,7 @@ def driver_not_loaded(events: Events) -> Cause | None:
     else:
         summary = DRIVER_NOT_LOADED
     repaired_by = "unsupported" if foreign else "refused" if handles and not (failed or silent) else ""
-    return Cause(summary, named, named={} if first_value(named, "reason") else {"reason": repaired_by})
+    return Cause(summary, cited, repair_values={} if first_value(cited, "reason") else {"reason": repaired_by})
 
 
 def driver_library_missing(events: Events) -> Cause | None:
@@ -103,45 +103,45 @@ def driver_library_missing(events: Events) -> Cause | None:
 
 def driver_too_old(events: Events) -> Cause | None:
     """Detect a driver that CUDA or the container runtime reports as too old; CUDA's runtime also does so without a driver."""
-    named = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals(*cuda.results_of("driver-too-old"))]
-    named += events.without_later_gpu_use("ptx-unsupported", code="222")
+    cited = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals(*cuda.results_of("driver-too-old"))]
+    cited += events.without_later_gpu_use("ptx-unsupported", code="222")
     failure = events.infer(infer_startup_failure)
-    if not named or (failure is not None and failure.code != "devices-hidden"):
+    if not cited or (failure is not None and failure.code != "devices-hidden"):
         return None
-    named = in_order(*named)
-    has, needed = first_value(named, "version"), first_value(named, "needed")
+    cited = in_order(*cited)
+    has, needed = first_value(cited, "version"), first_value(cited, "needed")
     if has and has.isdecimal() and len(has) >= 4:  # PyTorch prints CUDA's number: 11040 is 11.4
         has = versions.of_cuda(int(has))
-    condition = (first_value(named, "condition") or "cuda").replace("cuda", "CUDA")
+    condition = (first_value(cited, "condition") or "cuda").replace("cuda", "CUDA")
     supports = f", which supports CUDA up to {has}," if has else ""
     summary = f"The NVIDIA driver{supports} is too old for {f'{condition} {needed}' if needed else 'the CUDA of this program'}."
-    return Cause(summary, named)
+    return Cause(summary, cited)
 
 
 def driver_library_mismatch(events: Events) -> Cause | None:
     """Detect a driver library that differs from the kernel module: by their versions, or as NVML or CUDA reports."""
     compat = events.cuda_refusals(cuda.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE)
-    named = [
+    cited = [
         *events.without_later_gpu_use("driver-mismatch"),
         *events.nvml_refusals(nvml.VERSION_MISMATCH),
         *events.cuda_refusals(*cuda.results_of("driver-library-mismatch")),
     ]
     reported = events.without_later_gpu_use("driver-version")
-    kernel, library = first_value([*named, *reported], "kernel"), first_value([*named, *reported], "library")
-    if not named and events.cuda_refusals() and kernel and library and _numbers(kernel) != _numbers(library):
-        named = reported
-    if not named:
+    kernel, library = first_value([*cited, *reported], "kernel"), first_value([*cited, *reported], "library")
+    if not cited and events.cuda_refusals() and kernel and library and _numbers(kernel) != _numbers(library):
+        cited = reported
+    if not cited:
         return None
     summary = driver_mismatch(kernel, library)
     known = kernel and library and kernel != library
-    if not known and compat and len(compat) == len(named):
+    if not known and compat and len(compat) == len(cited):
         summary = (
             "The driver's library does not match its kernel module (CUDA error 804): either the driver was upgraded without"
             " a restart, or a forward-compatibility library (cuda-compat) was loaded on a GPU that does not support it."
         )
-    elif not known and all(event.fields.get("reason") == "firmware" for event in named):
+    elif not known and all(event.fields.get("reason") == "firmware" for event in cited):
         summary = f"The NVIDIA kernel module{f' {kernel}' if kernel else ''} can't start the GPU: firmware of its version is not installed."
-    return Cause(summary, in_order(*named))
+    return Cause(summary, in_order(*cited))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -154,50 +154,50 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def cuda_init_failed(events: Events) -> Cause | None:
     """Detect a failed CUDA start without another cause, a later "unknown error", or an Xid of a GPU that did not start."""
-    named = [event for event in events.cuda_refusals() if event.fields.get("code") not in _OF_ANOTHER_CAUSE]
-    named = named or events.cuda_refusals(cuda.CUDA_ERROR_OPERATING_SYSTEM, cuda.CUDA_ERROR_UNKNOWN, *cuda.CUDA_ERRORS_OF_MPS)
+    cited = [event for event in events.cuda_refusals() if event.fields.get("code") not in _OF_ANOTHER_CAUSE]
+    cited = cited or events.cuda_refusals(cuda.CUDA_ERROR_OPERATING_SYSTEM, cuda.CUDA_ERROR_UNKNOWN, *cuda.CUDA_ERRORS_OF_MPS)
     xids = reported(events.log.events, "start")
-    if not named and not xids:
+    if not cited and not xids:
         return None
-    code = first_value(named, "code") or ""
+    code = first_value(cited, "code") or ""
     result = results.cuda(code) if code.isdecimal() else None
     if result is not None and result.meaning:
         summary = f"CUDA can't be initialized: it returns {result.name} ({code}: {result.meaning})."
     else:
-        reason = first_value(named, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
-        summary = f"CUDA can't be initialized: {short(reason)}."
+        reason = first_value(cited, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
+        summary = f"CUDA does not start: {short(reason)}."
     action, lines = required_action(events.log.events, xids) if xids else (None, [])
-    named = [*named, *(event for event, _ in xids), *lines]
+    cited = [*cited, *(event for event, _ in xids), *lines]
     devices = [device for event, _ in xids if (device := address(event))]
-    starting = {"starting": "yes"} if any("nvidia-container-cli" in event.text for event in named) else {}
-    return Cause(summary, named, None, tuple(devices), named=codes(xids) | starting, action=action)
+    starting = {"starting": "yes"} if any("nvidia-container-cli" in event.text for event in cited) else {}
+    return Cause(summary, cited, None, tuple(devices), repair_values=codes(xids) | starting, action=action)
 
 
 def wsl_misconfigured(events: Events) -> Cause | None:
     """Detect a problem with WSL that the driver's libraries or the container toolkit report."""
     wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is also missing without Windows
-    named = events.without_later_gpu_use("wsl")
-    named = [event for event in named if wsl or not event.fields.get("message", "").startswith("/dev/dxg")]
+    cited = events.without_later_gpu_use("wsl")
+    cited = [event for event in cited if wsl or not event.fields.get("message", "").startswith("/dev/dxg")]
     inside = events.of("wsl-inside")
     refused = (events.cuda_refusals() + events.nvml_refusals("9", "12", "17"))[:2] if inside else []
-    if not named and not refused:
+    if not cited and not refused:
         return None
-    first = (named or refused)[0]
+    first = (cited or refused)[0]
     # programs can train without NVML
-    watching = not refused and all(event.fields.get("library", "").startswith("libnvidia-ml") for event in named)
+    watching = not refused and all(event.fields.get("library", "").startswith("libnvidia-ml") for event in cited)
     summary = f"WSL provides no NVIDIA GPU: {short(first.fields.get('message', first.text))}."
-    return Cause(summary, [*named, *refused, *inside[:1]], Severity.WARNING if watching else None)
+    return Cause(summary, [*cited, *refused, *inside[:1]], Severity.WARNING if watching else None)
 
 
 def rocm_gpu_unsupported(events: Events) -> Cause | None:
     """Detect failed ROCm calls, or a bus whose only GPU is from AMD although CUDA was requested."""
-    named = events.unresolved("rocm", unsupported=".+")
-    others = [event for event in events.without_later_gpu_use("rocm") if event not in named]
-    named += [event for event in others if _ROCM_FAILED.search(event.text) and "Memory" not in event.text]
+    cited = events.unresolved("rocm", unsupported=".+")
+    others = [event for event in events.without_later_gpu_use("rocm") if event not in cited]
+    cited += [event for event in others if _ROCM_FAILED.search(event.text) and "Memory" not in event.text]
     amd = events.without_later_gpu_use("amd-gpu")
     refused = events.without_later_gpu_use("cuinit-failed", "driver-absent", "cuda-drivers-not-found", "nvml-failed")
     if amd and refused and not events.without_later_gpu_use("gpu-on-bus"):
-        named = [*named, *amd, *refused[:1]]
-    elif not named:
+        cited = [*cited, *amd, *refused[:1]]
+    elif not cited:
         return None
-    return Cause("The GPU in this log is from AMD, and this program cannot use it.", named)
+    return Cause("The GPU in this log is from AMD, and this program cannot use it.", cited)

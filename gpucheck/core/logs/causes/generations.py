@@ -112,6 +112,6 @@ def _cause(gpu: UnsupportedGpu, what: str) -> Cause:
     capability = ".".join(map(str, gpu.capability or ()))
     has = f" (compute capability {capability})" if capability else ""
     left = gpu.events[0].kind == "gpu-ignored" and not gpu.failed  # another GPU trains
-    named = {"gpu": gpu.name or "", "capability": capability, "left": "yes" if left else ""}
+    repair_values = {"gpu": gpu.name or "", "capability": capability, "left": "yes" if left else ""}
     summary = f"{gpu.name or 'This GPU'}{has} {what}."
-    return Cause(summary, gpu.events, None if gpu.failed else Severity.WARNING, named=named)
+    return Cause(summary, gpu.events, None if gpu.failed else Severity.WARNING, repair_values=repair_values)

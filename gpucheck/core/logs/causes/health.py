@@ -31,27 +31,27 @@ def _addresses(events: list[Event]) -> list[str]:
 def gpu_lost(events: Events) -> Cause | None:
     """Detect a lost GPU: the kernel or NVML reports it, or its handle fails while other GPUs respond."""
     reports = reported(events.log.events, "gpu")
-    named = [*(event for event, _ in reports), *events.without_later_gpu_use("gpu-lost")]
+    cited = [*(event for event, _ in reports), *events.without_later_gpu_use("gpu-lost")]
     firmware = events.without_later_gpu_use("driver-mismatch", reason="firmware")
     if not firmware and not events.without_later_gpu_use("gpu-unsupported-by-driver"):  # otherwise the driver can't start it
-        named += events.without_later_gpu_use("gpu-init-failed")
-    named += events.nvml_refusals(*GPU_LOST)
+        cited += events.without_later_gpu_use("gpu-init-failed")
+    cited += events.nvml_refusals(*GPU_LOST)
     if not events.nvml_refusals(GPU_NOT_FOUND):
-        named += [event for event in events.nvml_refusals(UNKNOWN_ERROR) if event.fields.get("device")]
-    if not named:
+        cited += [event for event in events.nvml_refusals(UNKNOWN_ERROR) if event.fields.get("device")]
+    if not cited:
         return _requested(events) or _unknown(events)
-    action, lines = required_action(events.log.events, reports) if reports else (_action(named), [])
-    named = in_order(*named, *lines)
-    devices = _addresses(named)
+    action, lines = required_action(events.log.events, reports) if reports else (_action(cited), [])
+    cited = in_order(*cited, *lines)
+    devices = _addresses(cited)
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
-    reason = reports[0][1].title if reports else named[0].fields.get("message", named[0].text)
+    reason = reports[0][1].title if reports else cited[0].fields.get("message", cited[0].text)
     if action is Action.IGNORE:
         summary = f"{label} had a fault for which the driver requires no action: {short(reason)}."
     else:
         summary = f"{label} no longer {'respond' if len(devices) > 1 else 'responds'}: {short(reason)}."
     kinds = ("gpu-asleep", "gpu-guest") if not reports and events.has("gpu-init-failed") else ()
     start = next((kind for kind in kinds if events.has(kind)), "")
-    return Cause(summary, named, None, tuple(devices), named={**codes(reports), "start": start}, action=action)
+    return Cause(summary, cited, None, tuple(devices), repair_values={**codes(reports), "start": start}, action=action)
 
 
 def _action(lines: list[Event]) -> Action:
@@ -76,22 +76,22 @@ def _requested(events: Events) -> Cause | None:
     if not wanted:
         return None
     first = wanted[0]
-    named = [own.event for own in wanted]
-    devices = _addresses(named)
+    cited = [own.event for own in wanted]
+    devices = _addresses(cited)
     label = f"The GPU at {devices[0]}" if devices else "A GPU"
     summary = f"{label} needs the recovery that the driver requests: {first.recovery.advice} (Xid {RECOVERY_CHANGED})."
-    return Cause(summary, named, None, tuple(devices), action=Action.strongest(own.action for own in wanted))
+    return Cause(summary, cited, None, tuple(devices), action=Action.strongest(own.action for own in wanted))
 
 
 def _unknown(events: Events) -> Cause | None:
     """Detect messages that are not in the table: new or harmless ones."""
-    named = unknown(events.log.events)
-    if not named:
+    cited = unknown(events.log.events)
+    if not cited:
         return None
-    numbers = list(dict.fromkeys(event.fields["code"] for event in named))
-    devices = _addresses(named)
+    numbers = list(dict.fromkeys(event.fields["code"] for event in cited))
+    devices = _addresses(cited)
     summary = f"The GPU at {devices[0]} reports Xid {listing(numbers)}, which gpucheck does not recognize."
-    return Cause(summary, named, None, tuple(devices), named={"xids": ",".join(numbers)}, action=Action.IGNORE)
+    return Cause(summary, cited, None, tuple(devices), repair_values={"xids": ",".join(numbers)}, action=Action.IGNORE)
 
 
 def ecc_errors(events: Events) -> Cause | None:
@@ -105,15 +105,15 @@ def ecc_errors(events: Events) -> Cause | None:
         counts = [event for event in counts if event.fields.get("section")]  # lifetime counts
     # nvidia-smi -q has the same rows for volatile and aggregate counts: without a heading they may be aggregate
     old = all("memory" in event.fields and "section" not in event.fields for event in counts)
-    named = in_order(*lost, *counts, *repairs, *(event for event, _ in reports))
-    if not named:
+    cited = in_order(*lost, *counts, *repairs, *(event for event, _ in reports))
+    if not cited:
         return None
     asks, lines = required_action(events.log.events, reports) if reports else (Action.IGNORE, [])
     # New work may start while rows wait to be remapped, but not while pages wait to be retired.
     failed = [event for event in repairs if event.kind != "row-remapping" or event.fields.get("state", "").lower() != "pending"]
     unrepaired = failed or (not reports and (lost or (counts and not old)))
-    named = in_order(*named, *lines)
-    device = next(iter(_addresses(named)), "")
+    cited = in_order(*cited, *lines)
+    device = next(iter(_addresses(cited)), "")
     label = f"GPU {device}" if device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
     if lost:
         message = next((message for event, message in reports if event is lost[0]), None)
@@ -127,7 +127,7 @@ def ecc_errors(events: Events) -> Cause | None:
     else:
         summary = f"{label} has had memory errors: {reports[0][1].title}."
     action = Action.strongest([asks, Action.RESET_GPU if unrepaired else Action.IGNORE])
-    return Cause(summary, named, None, (device,) if device else (), named=codes(reports), action=action)
+    return Cause(summary, cited, None, (device,) if device else (), repair_values=codes(reports), action=action)
 
 
 def nvlink_down(events: Events) -> Cause | None:
@@ -137,23 +137,25 @@ def nvlink_down(events: Events) -> Cause | None:
     """
     reports = reported(events.log.events, "nvlink")
     failed = [event for event in events.of("nvlink-down") if not is_nonfatal(event.text)]
-    grave = [event for event in failed if "degree" not in event.fields]
-    named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals(*results_of("nvlink-down")))
-    link = first_value(named or failed, "link")
-    if not named and not failed:
+    fatal = [event for event in failed if "degree" not in event.fields]
+    cited = in_order(*(event for event, _ in reports), *fatal, *events.cuda_refusals(*results_of("nvlink-down")))
+    link = first_value(cited or failed, "link")
+    if not cited and not failed:
         return None
-    if not named:
+    if not cited:
         which = f" of NVLink {link}" if link else ""
         summary = f"An NVSwitch reports errors{which} that are not fatal: {short(failed[0].text)}."
         return Cause(summary, failed, action=Action.IGNORE)
-    switch = Action.REBOOT if any("SXid" in event.text for event in grave) else Action.RESET_GPU
+    switch = Action.REBOOT if any("SXid" in event.text for event in fatal) else Action.RESET_GPU
     action, lines = required_action(events.log.events, reports) if reports else (switch, [])
-    named = in_order(*named, *lines)
-    device = next(iter(_addresses(named)), None)
+    cited = in_order(*cited, *lines)
+    device = next(iter(_addresses(cited)), None)
     which = f"{f'NVLink {link}' if link else 'An NVLink'}{f' of the GPU at {device}' if device else ''}"
-    why = reports[0][1].title if reports else short(named[0].text)
+    why = reports[0][1].title if reports else short(cited[0].text)
     state = "had a fault for which the driver requires no action" if action is Action.IGNORE else "is down"
-    return Cause(f"{which} {state}: {why}.", named, None, (device,) if device else (), named=codes(reports), action=action)
+    return Cause(
+        f"{which} {state}: {why}.", cited, None, (device,) if device else (), repair_values=codes(reports), action=action
+    )
 
 
 def training_failed(events: Events) -> Cause | None:

@@ -40,7 +40,9 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     reason = short(re.sub(r"\s+\(/[^)]*\)?$", "", message), 160)
     bare = "compiled against" in message and not events.has("importing")  # of whichever package
     return Cause(
-        f"{'A package' if bare else 'TensorFlow'} can't be imported{because}: {reason}.", lines, named={"message": message}
+        f"{'A package' if bare else 'TensorFlow'} can't be imported{because}: {reason}.",
+        lines,
+        repair_values={"message": message},
     )
 
 
@@ -55,8 +57,8 @@ def _hiding_file(events: Events) -> Cause | None:
         certain = event.kind == "module-hidden" and (module == "tensorflow" or re.search(_HIDDEN, event.text))
         if file or certain:
             name = file or f"a file named {module}.py, most likely next to the program,"
-            summary = f"The import fails: {name} shadows the installed module {module}."
-            return Cause(summary, [*of_module[:1], event], named={"hides": module, "file": file or ""})
+            summary = f"The import fails: {name} hides the installed module {module}."
+            return Cause(summary, [*of_module[:1], event], repair_values={"hides": module, "file": file or ""})
     return None
 
 
@@ -92,18 +94,18 @@ def keras_backend_mismatch(events: Events) -> Cause | None:
 
 
 def keras_backend_import_failed(events: Events) -> Cause | None:
-    """Detect incompatible versions of JAX, jaxlib and the CUDA plugin."""
-    named = events.unresolved("jax-versions") + _versions_of_plugin(events)
-    if not named:
+    """Detect incompatible versions of JAX, jaxlib and the CUDA plug-in."""
+    cited = events.unresolved("jax-versions") + _versions_of_plugin(events)
+    if not cited:
         return None
     shown = {"reason": "version"} if events.has("jax-cuda-plugin") else {}
-    return Cause(f"The versions of JAX and its parts are incompatible: {short(named[0].text)}.", named, named=shown)
+    return Cause(f"The versions of JAX and its parts are incompatible: {short(cited[0].text)}.", cited, repair_values=shown)
 
 
 def tpu_version_mismatch(events: Events) -> Cause | None:
     """Detect a libtpu whose interface version differs from the one that the framework expects."""
-    named = [event for event in events.unresolved("tpu-failed", reason="version") if event not in _versions_of_plugin(events)]
-    return Cause(f"The framework and libtpu are incompatible: {short(named[0].text)}.", named) if named else None
+    cited = [event for event in events.unresolved("tpu-failed", reason="version") if event not in _versions_of_plugin(events)]
+    return Cause(f"The framework and libtpu are incompatible: {short(cited[0].text)}.", cited) if cited else None
 
 
 def _versions_of_plugin(events: Events) -> list[Event]:

@@ -102,21 +102,21 @@ def _missing(events: Events, signs: _Signs) -> dict[str, Cause]:
 
 
 def _without_libraries(lines: list[Event], failed: bool, names: list[str]) -> Cause:
-    named = f": {listing(names)}" if names else ""
+    found = f": {listing(names)}" if names else ""
     severity = None if failed or len(names) > 1 else Severity.WARNING
-    return Cause(f"CUDA libraries that this program needs are not found{named}.", lines, severity, named=_sonames(names))
+    return Cause(f"CUDA libraries that this program needs are not found{found}.", lines, severity, repair_values=_sonames(names))
 
 
 def _beyond_the_path(lines: list[Event], names: list[str]) -> Cause:
     what = f"{listing(names)} {'is' if len(names) == 1 else 'are'}" if names else "CUDA's libraries are"
     summary = f"{what} installed with the other CUDA libraries, but outside TensorFlow's search path."
-    return Cause(summary, lines, named=_sonames(names))
+    return Cause(summary, lines, repair_values=_sonames(names))
 
 
 def _of_another_version(lines: list[Event], failed: bool, names: list[str], wanted: int, there: int) -> Cause:
     summary = f"The program needs the libraries of CUDA {wanted} ({listing(names)}), but only those of CUDA {there} are found."
-    named = {**_sonames(names), "built": str(wanted), "found": str(there)}
-    return Cause(summary, lines, None if failed else Severity.WARNING, named=named)
+    repair_values = {**_sonames(names), "built": str(wanted), "found": str(there)}
+    return Cause(summary, lines, None if failed else Severity.WARNING, repair_values=repair_values)
 
 
 def _without_cudnn(lines: list[Event], failed: bool, names: list[str], opened: list[str]) -> Cause:
@@ -129,8 +129,8 @@ def _without_cudnn(lines: list[Event], failed: bool, names: list[str], opened: l
     else:
         what = "No usable cuDNN was found: it is missing or has another version"
     severity = None if failed or part else Severity.WARNING
-    named = {**_sonames(names), "beside": " ".join(opened), "part": "yes" if part else ""}
-    return Cause(f"{what}, and the program needs it for every convolution.", lines, severity, named=named)
+    repair_values = {**_sonames(names), "beside": " ".join(opened), "part": "yes" if part else ""}
+    return Cause(f"{what}, and the program needs it for every convolution.", lines, severity, repair_values=repair_values)
 
 
 def _sonames(names: list[str]) -> dict[str, str]:
@@ -235,8 +235,8 @@ def cudnn_version_mismatch(events: Events) -> Cause | None:
     version = versions.of_cudnn(loaded[0].fields["version"]) if loaded else ""
     if version and versions.at_least(version, CUDNN_FOR_XLA):
         return None
-    named = {"compiled": CUDNN_FOR_XLA, "xla": "yes"}
-    return Cause(convolution_refused(version), [*failed[:1], *loaded], named=named)
+    repair_values = {"compiled": CUDNN_FOR_XLA, "xla": "yes"}
+    return Cause(convolution_refused(version), [*failed[:1], *loaded], repair_values=repair_values)
 
 
 def ptxas_missing(events: Events) -> Cause | None:

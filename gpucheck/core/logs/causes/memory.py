@@ -49,7 +49,9 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     size_of = f"{what}, for a copy of a whole array," if whole else what
     summary = f"{'TPU' if on_tpu else 'GPU'} memory ran out: {size_of}{on} failed."
     loading = "yes" if events.has("preset-loading") and not events.has("training-progress") else ""
-    return Cause(summary, failed[:1], named={"shape": first_value(failed, "shape") or "", "whole": whole, "loading": loading})
+    return Cause(
+        summary, failed[:1], repair_values={"shape": first_value(failed, "shape") or "", "whole": whole, "loading": loading}
+    )
 
 
 def _is_reservation(event: Event, events: Events) -> bool:
@@ -69,12 +71,12 @@ def host_memory_exhausted(events: Events) -> Cause | None:
     if status and all(event.kind == "killed" for event in failed) and not _short_of_memory(events):
         code = " (exit code 137)" if "137" in status[0].text else ""
         summary = f"The program was killed by SIGKILL{code}, most often because main memory ran out."
-        return Cause(summary, status[:1], named={"sender": "unknown", "buffer": buffer})
+        return Cause(summary, status[:1], repair_values={"sender": "unknown", "buffer": buffer})
     failed.sort(key=lambda event: "shape" not in event.fields)
     said = headless(failed[0].text)
     shaped = _OOM.search(said)
     summary = f"Main memory ran out: {short(short(shaped[0] if shaped else said), 100)}."
-    return Cause(summary, failed[:1], named={"buffer": buffer})
+    return Cause(summary, failed[:1], repair_values={"buffer": buffer})
 
 
 def _short_of_memory(events: Events) -> bool:
@@ -106,7 +108,7 @@ def gpu_memory_held_by_others(events: Events) -> Cause | None:
         summary = "Most of the GPU's memory was already in use when this program started."
     severity = Severity.ERROR if failed else Severity.WARNING
     pids = ",".join(dict.fromkeys(values([event for event in taken if event.kind == "gpu-process"], "pid")))
-    return Cause(summary, [*taken, *failed[:1]], severity, named={"pids": pids, "starved": "yes"})
+    return Cause(summary, [*taken, *failed[:1]], severity, repair_values={"pids": pids, "starved": "yes"})
 
 
 def _is_taken(event: Event) -> bool:
@@ -149,8 +151,8 @@ def _library_did_not_start(events: Events, library: str, kind: str) -> Cause | N
         return None  # a kernel failed first, after which all calls fail
     text = " ".join([failed[0].text, *values(failed, "status")])
     if LOADING_FAILED in text:
-        return Cause(library_not_started(library, text), failed[:1], named={"spare": "yes"})
+        return Cause(library_not_started(library, text), failed[:1], repair_values={"spare": "yes"})
     memory = events.of("library-memory")
     if memory and all(int(event.fields["free"]) > min(_ENOUGH, int(event.fields["total"]) // 2) for event in memory):
-        return Cause(library_not_started(library, text, spare=True), [*failed[:1], memory[0]], named={"spare": "yes"})
+        return Cause(library_not_started(library, text, spare=True), [*failed[:1], memory[0]], repair_values={"spare": "yes"})
     return Cause(library_not_started(library, text), failed[:1])

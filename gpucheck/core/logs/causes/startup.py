@@ -211,8 +211,8 @@ def _is_named(events: Events, signs: _Signs) -> bool:
     if signs.no_library or signs.no_driver or signs.kernel_absent:
         # CUDA's runtime reports "too old" also without a driver, but then prints no version
         indirect += [event for event in events.without_later_gpu_use("driver-too-old") if not event.fields]
-    named = [event for event in (*events.without_later_gpu_use(*_DIRECT), *module_failures(events)) if event not in indirect]
-    if any(event.fields.get("reason") != "hidden" for event in named):
+    cited = [event for event in (*events.without_later_gpu_use(*_DIRECT), *module_failures(events)) if event not in indirect]
+    if any(event.fields.get("reason") != "hidden" for event in cited):
         return True
     inferred = (NVML_NO_LIBRARY, NVML_NO_GPU)
     return any(event.fields.get("code") not in inferred for event in events.without_later_gpu_use("nvml-failed"))

@@ -68,7 +68,7 @@ def training_crashed(events: Events) -> Cause | None:
     calls = events.of("crashed-call")[-1:]
     within = f" ({calls[0].fields['file']}, line {calls[0].fields['number']}, in {calls[0].fields['function']})" if calls else ""
     summary = f"The program crashed in native code ({crashed[0].fields['signal']}): {short(why or '')}{within}."
-    return Cause(summary, [*before[-1:], *crashed], named={"called": "yes"} if calls else {})
+    return Cause(summary, [*before[-1:], *crashed], repair_values={"called": "yes"} if calls else {})
 
 
 # -- GPUs and workers --
@@ -87,7 +87,7 @@ def worker_unreachable(events: Events) -> Cause | None:
     of_nccl = events.of("nccl-interface")[:1] if "NCCL" in failed[0].text else []
     # The line may be too long for the repairs to find the reason in its text.
     how = {"how": "port taken"} if taken else {}
-    return Cause(f"{what}: {short(headless(failed[0].text))}.", [*failed[:1], *of_nccl], named=how)
+    return Cause(f"{what}: {short(headless(failed[0].text))}.", [*failed[:1], *of_nccl], repair_values=how)
 
 
 def tpu_unreachable(events: Events) -> Cause | None:

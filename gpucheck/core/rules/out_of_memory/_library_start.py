@@ -22,7 +22,13 @@ def library_start_failure(
     cause, run = log_causes.cause(code), log_causes.outcomes.failed_run(pattern)
     if cause is None and log_causes.kernel_failed:
         return None  # after a failed kernel every call to the GPU fails, so the library may have started
-    spare = cause.named.get("spare", "") if cause is not None else LOADING_FAILED if run and LOADING_FAILED in run.text else ""
+    spare = (
+        cause.repair_values.get("spare", "")
+        if cause is not None
+        else LOADING_FAILED
+        if run and LOADING_FAILED in run.text
+        else ""
+    )
     fix = tuple(leave_memory(context, library, spare))
     if run is None:
         return log_causes.finding(cause, fix) if cause is not None else log_causes.outcomes.skip
