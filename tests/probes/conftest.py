@@ -8,7 +8,7 @@ import fake_kubernetes
 import pytest
 from fake_kubernetes import ApiServer
 
-from gpucheck.core.child.messages.cluster import Account, Answer, KubernetesTask
+from gpucheck.core.child.messages.cluster import Account, ApiResponse, KubernetesTask
 from gpucheck.core.cluster import kubernetes
 from gpucheck.core.cluster.kubernetes_api import FOLDER, Unknown
 from gpucheck.core.host.local import LocalHost
@@ -65,7 +65,7 @@ def ask_pods(api_server, pki, tmp_path):
                 return f"{type(error).__name__}: {error}"
             finally:
                 _, child = next(iter(host.children(KubernetesTask)), (None, None))
-                one.heard = "" if child is None else f"{child.message(Account)} {child.messages(Answer)} {child.log()}"
+                one.heard = "" if child is None else f"{child.message(Account)} {child.messages(ApiResponse)} {child.log()}"
 
     return one
 

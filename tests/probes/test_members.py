@@ -7,7 +7,7 @@ import fake_kubernetes
 import pytest
 from fakes import FakeChild, FakeHost
 
-from gpucheck.core.child.messages.cluster import Account, Answer
+from gpucheck.core.child.messages.cluster import Account, ApiResponse
 from gpucheck.core.cluster.kubernetes_api import FOLDER
 from gpucheck.core.cluster.members import members
 from gpucheck.core.host.local import LocalHost
@@ -43,7 +43,7 @@ def in_pod(*answers, request=ASKED, remaining=60.0, **env):
 
 
 def these(*objects):
-    return Answer(list(objects))
+    return ApiResponse(list(objects))
 
 
 OPEN_MPI = {"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_RANK": "2"}

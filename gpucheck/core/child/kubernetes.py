@@ -1,7 +1,7 @@
 """The child that queries a Kubernetes API server with the pod's service account.
 
 Only the fields in ``KEPT`` are passed on: pod specifications hold environment variables, which may hold secrets. The token is
-read from its file for each question, because the kubelet renews it, and is sent only to the server.
+read from its file for each request, because the kubelet renews it, and is sent only to the server.
 
 Sources: Kubernetes' pages "Accessing the Kubernetes API from a Pod" and "Managing Service Accounts" (the token's claims), and the
 API reference of Pod, Job and StatefulSet.
@@ -19,12 +19,12 @@ import ssl
 import urllib.parse
 from typing import Any
 
-from gpucheck.core.child.messages.cluster import Account, Answer, KubernetesTask, Question
+from gpucheck.core.child.messages.cluster import Account, ApiRequest, ApiResponse, KubernetesTask
 from gpucheck.core.child.runtime import Reporter
 
-IDLE_SECONDS = 60.0  # without a question, after which the child exits
+IDLE_SECONDS = 60.0  # without a request, after which the child exits
 ANSWER_SECONDS = 5.0  # without a byte from the server
-LIMIT_BYTES = 32 << 20  # of all pages of an answer: 3000 pods have about 10 KB each
+LIMIT_BYTES = 32 << 20  # of all pages of a response: 3000 pods have about 10 KB each
 PAGE = 500  # objects; the server may return fewer
 KEPT = {
     "metadata": ("name", "uid", "labels", "annotations", "creationTimestamp", "deletionTimestamp", "ownerReferences"),
@@ -35,23 +35,23 @@ ANNOTATIONS = ("batch.kubernetes.io/", "leaderworkerset.sigs.k8s.io/")  # others
 
 
 class _Refused(Exception):
-    """Why a question has no answer: the kind of problem, and details."""
+    """Why a request has no response: the kind of problem, and details."""
 
     def __init__(self, problem: str, detail: str | None = None, status: int | None = None) -> None:
         super().__init__(problem)
-        self.answer = Answer(problem=problem, detail=detail, status=status)
+        self.response = ApiResponse(problem=problem, detail=detail, status=status)
 
 
 def run(reporter: Reporter, task: KubernetesTask) -> None:
-    """Answer the parent's questions until there are no more."""
+    """Answer the parent's requests until there are no more."""
     reporter.begin(Account)
     reporter.end(account(task.folder))
     while True:
-        question = reporter.receive(Question, IDLE_SECONDS)
-        if question is None or not question.path:
+        request = reporter.receive(ApiRequest, IDLE_SECONDS)
+        if request is None or not request.path:
             return
-        reporter.begin(Answer, question.id)
-        reporter.end(answer(task.address, int(task.port), task.folder, question.path, question.query), question.id)
+        reporter.begin(ApiResponse, request.id)
+        reporter.end(answer(task.address, int(task.port), task.folder, request.path, request.query), request.id)
 
 
 def account(folder: str) -> Account:
@@ -73,30 +73,30 @@ def account(folder: str) -> Account:
     return Account(*(value if isinstance(value, str) else None for value in (namespace, pod, subject)))
 
 
-def answer(address: str, port: int, folder: str, path: str, query: dict[str, str]) -> Answer:
-    """Return the objects that a question selects, from all pages; or "problem", "detail" and "status" if it fails."""
+def answer(address: str, port: int, folder: str, path: str, query: dict[str, str]) -> ApiResponse:
+    """Return the objects that a request selects, from all pages; or "problem", "detail" and "status" if it fails."""
     connection = None
     try:
         connection = http.client.HTTPSConnection(
             address, port, timeout=ANSWER_SECONDS, context=_context(folder)
         )  # ignores proxies
-        return Answer(_objects(connection, folder, path, query))
+        return ApiResponse(_objects(connection, folder, path, query))
     except _Refused as error:
-        return error.answer
+        return error.response
     except ssl.SSLCertVerificationError as error:
-        return _Refused("certificate", error.verify_message).answer
+        return _Refused("certificate", error.verify_message).response
     except ssl.SSLError as error:
-        return _Refused("tls", error.reason or str(error)).answer
+        return _Refused("tls", error.reason or str(error)).response
     except ConnectionRefusedError:
-        return _Refused("refused").answer
+        return _Refused("refused").response
     except socket.timeout:  # noqa: UP041 - its own class before Python 3.10
-        return _Refused("timed out").answer
+        return _Refused("timed out").response
     except (socket.gaierror, UnicodeEncodeError, http.client.InvalidURL):
-        return _Refused("no such name").answer
+        return _Refused("no such name").response
     except (http.client.HTTPException, AttributeError, TypeError, ValueError) as error:
-        return _Refused("not understood", type(error).__name__).answer
+        return _Refused("not understood", type(error).__name__).response
     except OSError as error:
-        return _Refused("not connected", os.strerror(error.errno) if error.errno else type(error).__name__).answer
+        return _Refused("not connected", os.strerror(error.errno) if error.errno else type(error).__name__).response
     finally:
         if connection is not None:
             connection.close()

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from gpucheck.core.child.messages.cluster import Account, Answer, KubernetesTask, Question
+from gpucheck.core.child.messages.cluster import Account, ApiRequest, ApiResponse, KubernetesTask
 from gpucheck.core.host import Host
 
 FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -150,7 +150,7 @@ class Api:
         port = host.env.get("KUBERNETES_SERVICE_PORT_HTTPS") or host.env.get("KUBERNETES_SERVICE_PORT") or "443"
         if not port.isdecimal():
             raise Unknown(f"KUBERNETES_SERVICE_PORT is not a number: {port[:20]}")
-        self._questions = 0
+        self._requests = 0
         task = KubernetesTask(host.env["KUBERNETES_SERVICE_HOST"], port, host.real(FOLDER))
         self._child = host.child(task, limit=host.remaining())
         self._account = self._child.wait_for(Account, within=ANSWER_SECONDS) or self._no_answer()
@@ -160,20 +160,20 @@ class Api:
 
     def close(self) -> None:
         """Let the child end."""
-        self._child.send(Question())
+        self._child.send(ApiRequest())
 
     def own(self, hostname: str) -> Pod:
         """Return this pod. Its name is a claim of the token, or, with older tokens, usually the host name."""
         name = self._account.pod or hostname
-        answer = self._ask(self._path("api/v1", "pods"), {"fieldSelector": f"metadata.name={name}"}, Pod)
-        if not answer:
+        response = self._request(self._path("api/v1", "pods"), {"fieldSelector": f"metadata.name={name}"}, Pod)
+        if not response:
             raise Unknown(f"the API server has no pod named {str(name)[:80]!r} in its namespace; set TF_CONFIG")
-        return answer[0]
+        return response[0]
 
     def pods(self, labels: dict[str, str]) -> list[Pod]:
         """Return all pods with these labels."""
         selector = ",".join(f"{name}={value}" for name, value in labels.items())
-        return self._ask(self._path("api/v1", "pods"), {"labelSelector": selector}, Pod)
+        return self._request(self._path("api/v1", "pods"), {"labelSelector": selector}, Pod)
 
     def wanted(self, own: Pod) -> int | None:
         """Return how many pods the controller runs at a time; None if unspecified, or not readable by this account."""
@@ -183,7 +183,7 @@ class Api:
         if own.owner.kind not in kinds:
             return None
         try:
-            (controller,) = self._ask(f"{self._path(*kinds[own.owner.kind])}/{own.owner.name}", {}, _Controller)
+            (controller,) = self._request(f"{self._path(*kinds[own.owner.kind])}/{own.owner.name}", {}, _Controller)
         except (Unknown, ValueError):
             return None
         counts = (controller.spec.get(name) for name in ("parallelism", "completions", "replicas"))
@@ -194,15 +194,15 @@ class Api:
     def _path(self, group: str, kind: str) -> str:
         return f"/{group}/namespaces/{self._namespace}/{kind}"
 
-    def _ask(self, path: str, query: dict[str, str], kind: type[Object]) -> list[Object]:
-        self._questions += 1
-        question = Question(str(self._questions), path, query)
-        self._child.send(question)
-        answer = self._child.wait_for(Answer, question.id, within=ANSWER_SECONDS) or self._no_answer()
-        if answer.problem:
-            raise Unknown(self._message(answer.problem, answer.detail, answer.status))
+    def _request(self, path: str, query: dict[str, str], kind: type[Object]) -> list[Object]:
+        self._requests += 1
+        request = ApiRequest(str(self._requests), path, query)
+        self._child.send(request)
+        response = self._child.wait_for(ApiResponse, request.id, within=ANSWER_SECONDS) or self._no_answer()
+        if response.problem:
+            raise Unknown(self._message(response.problem, response.detail, response.status))
         try:
-            return msgspec.convert(answer.objects, list[kind])  # type: ignore[valid-type]
+            return msgspec.convert(response.objects, list[kind])  # type: ignore[valid-type]
         except msgspec.ValidationError as error:
             raise Unknown(self._message("not understood", str(error), None)) from error
 

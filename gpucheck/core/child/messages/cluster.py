@@ -9,7 +9,7 @@ from gpucheck.core.child.messages.struct import field
 
 
 class KubernetesTask(Task):
-    """Answer the parent's questions until there are no more."""
+    """Answer the parent's requests until there are no more."""
 
     child: ClassVar[str] = "kubernetes"
     address: str
@@ -26,16 +26,16 @@ class Account(Message):
     subject: str | None = None
 
 
-class Question(Message):
+class ApiRequest(Message):
     """From the parent: objects to query."""
 
     id: str = ""
-    path: str = ""  # "/api/v1/..."; empty: there are no more questions
+    path: str = ""  # "/api/v1/..."; empty: there are no more requests
     query: dict[str, str] = field(default_factory=dict)
 
 
-class Answer(Message):
-    """The server's answer; the job is the question's id."""
+class ApiResponse(Message):
+    """The server's response; the job is the request's id."""
 
     stage: ClassVar[str] = "answer"
     objects: list[dict[str, Any]] = field(default_factory=list)  # some of the fields of the API reference
