@@ -19,7 +19,7 @@ from wheel_index import SECONDS, Wheel, index, metadata
 
 from gpucheck.core.compat import frameworks, tensorflow, tpu, versions
 from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
-from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements
 from gpucheck.core.solver.solve import best
 
 PLATFORMS = {
@@ -127,7 +127,7 @@ def uninstallable(minors: list[str]) -> Iterator[str]:
     for release in (RELEASES[minor] for minor in minors):
         for number in range(versions.parse(release.python_min)[1], versions.parse(release.python_max)[1] + 1):
             machine = Machine(gpus=(Gpu(),), pythons=(Python(version=f"3.{number}"),))
-            choice = best(machine, Wishes(tensorflow=f"=={release.latest_patch}"))
+            choice = best(machine, Requirements(tensorflow=f"=={release.latest_patch}"))
             if choice is not None:
                 yield f"{release.latest_patch}, Python 3.{number}: {_problem(choice.packages, f'3.{number}') or 'ok'}"
 

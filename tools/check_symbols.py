@@ -33,7 +33,7 @@ from gpucheck.commands.setup import describe
 from gpucheck.commands.setup.together import solve_together
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Choice
-from gpucheck.core.solver.machine import Wishes
+from gpucheck.core.solver.machine import Requirements
 
 TARGET = pathlib.Path(__file__).with_name("pairs.json")
 FRAMEWORKS = re.compile(r"tensorflow|torch|jax-cuda\d+-(?:plugin|pjrt)")
@@ -62,7 +62,7 @@ def pairs() -> dict[str, Choice]:
         machine = describe.machine(f"gpu={gpu}, driver {driver}, glibc {glibc}, Python 3.12, x86_64")
         for others in (("jax",), ("torch",), ("jax", "torch")):
             for wanted in (None, "==2.21.*"):
-                best = solve_together(machine, Wishes(tensorflow=wanted), others).best
+                best = solve_together(machine, Requirements(tensorflow=wanted), others).best
                 if best is not None and (best.cuda is not None) + sum("CUDA" in title for title in best.also) > 1:
                     found.setdefault(name(best), best)
     return dict(sorted(found.items()))

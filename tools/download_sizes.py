@@ -26,7 +26,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.compat.downloads import name
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.solver.answer import Choice
-from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements
 
 PLATFORM = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)]
 PLATFORM += [f"{name}_x86_64" for name in ("manylinux2014", "manylinux2010", "manylinux1", "linux")]
@@ -37,8 +37,8 @@ def choices() -> Iterator[Choice]:
     for gpus in ((), (Gpu(),)):
         for minor, release in RELEASES.items():
             machine = Machine(gpus=gpus, pythons=(Python(version=release.python_max),))
-            yield from solve(machine, Wishes(tensorflow=f"=={minor}.*")).choices
-        yield from solve(Machine(gpus=gpus, pythons=(Python(version="3.13"),)), Wishes(backend="jax")).choices
+            yield from solve(machine, Requirements(tensorflow=f"=={minor}.*")).choices
+        yield from solve(Machine(gpus=gpus, pythons=(Python(version="3.13"),)), Requirements(backend="jax")).choices
 
 
 def wheels(choice: Choice) -> Iterator[tuple[str, int]]:

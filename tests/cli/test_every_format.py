@@ -19,7 +19,7 @@ from gpucheck.commands.setup import render
 from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import Level
-from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements
 
 NAMES = sorted(path.stem for path in MACHINES.glob("*.json"))
 OF_NODE = {"request", *(probe.name for probe in load_probes() if probe.level is Level.NODE)}
@@ -171,7 +171,7 @@ def test_gpu_names_from_the_driver_are_escaped(folder, driver_folder):
 def test_gpu_names_are_escaped(style):
     gpus = (Gpu(name=HOSTILE, capability=(8, 6)),)
     machine = Machine(driver="580.65.06", gpus=gpus, os_name=HOSTILE, pythons=(Python(version="3.12"),))
-    answer = solve(machine, Wishes())
+    answer = solve(machine, Requirements())
     text = without_commands(render.render(answer, style, 80))
     assert commands_in(text, style) == []
     assert "\nRUN touch" not in text

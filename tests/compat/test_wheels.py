@@ -7,7 +7,7 @@ from packaging.specifiers import SpecifierSet
 from gpucheck.core.compat import cuda, frameworks, versions, wheels
 from gpucheck.core.compat.tensorflow import CANDIDATE, RELEASES, Release
 from gpucheck.core.compat.wheels import Wheel
-from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements
 from gpucheck.core.solver.solve import best
 
 each = pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
@@ -53,8 +53,8 @@ def test_jax_wheels_have_code_for_the_gpus_of_the_table(wheel: Wheel) -> None:
 @pytest.mark.parametrize("driver", ["545.29", "550.54"])
 def test_newest_release_for_hopper_before_driver_555_is_2_18(driver: str) -> None:
     hopper = Machine(driver=driver, gpus=(Gpu(capability=(9, 0)),), pythons=(Python(version="3.12"),))
-    for wishes in (Wishes(), Wishes(tensorflow="==2.18.*")):
-        choice = best(hopper, wishes)
+    for requirements in (Requirements(), Requirements(tensorflow="==2.18.*")):
+        choice = best(hopper, requirements)
         assert choice is not None
         assert choice.tensorflow == "2.18.1"
 

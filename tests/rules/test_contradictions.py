@@ -10,7 +10,7 @@ from gpucheck.core.engine.discovery import load_combiners
 from gpucheck.core.engine.judgement import derive, fold, judge
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.solver import machine as setup_facts
-from gpucheck.core.solver.machine import Python, Wishes
+from gpucheck.core.solver.machine import Python, Requirements
 from gpucheck.core.solver.solve import best
 
 COMBINERS = load_combiners()
@@ -32,7 +32,7 @@ def contradictions(known):
             if "--no-deps" not in command and (context := derive(known, COMBINERS).get(Context)) is not None:
                 own = Python(version=context.interpreter.version)
                 machine = setup_facts.machine(*(getattr(context, name) for name in ("system", "wsl", "driver", "gpus", "cuda")))
-                if best(machine, Wishes(tensorflow=f"=={version}", python=own if "venv" not in command else None)) is None:
+                if best(machine, Requirements(tensorflow=f"=={version}", python=own if "venv" not in command else None)) is None:
                     yield code, command
     yield from ((variable, named) for variable, named in values.items() if len(named) > 1)
 

@@ -13,15 +13,15 @@ import case_files
 from gpucheck.commands.setup import describe
 from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.solver import commands
-from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements
 
 CASES = pathlib.Path(__file__).parents[1] / "cases" / "setup" / "answers.txt"
 
 
 def machine(lines):
-    """The machine and the wishes of a case."""
+    """The machine and the requirements of a case."""
     fields = {"gpus": [], "pythons": []}
-    wishes, described = {}, None
+    requirements, described = {}, None
     for line in lines:
         key, _, value = line.partition(" ")
         if key == "gpu":
@@ -33,7 +33,7 @@ def machine(lines):
             )
         elif key == "wish":
             name, _, wish = value.partition(" ")
-            wishes[name] = {"cpu": True, "python": Python(version=wish)}.get(name, wish)
+            requirements[name] = {"cpu": True, "python": Python(version=wish)}.get(name, wish)
         elif key == "for":
             described = describe.machine(value)
         elif key == "unread":
@@ -41,7 +41,7 @@ def machine(lines):
         else:
             fields[key] = value or True
     lists = {name: None if fields[name] is None else tuple(fields[name]) for name in ("gpus", "pythons")}
-    return described or Machine(**{**fields, **lists}), Wishes(**wishes)
+    return described or Machine(**{**fields, **lists}), Requirements(**requirements)
 
 
 def outcome(case):
@@ -66,8 +66,8 @@ def test_answers_for_machines(pytestconfig):
 def test_every_command_is_valid_shell(tmp_path):
     lines = []
     for case in case_files.read(CASES):
-        here, wishes = machine(case.given)
-        for choice in solve(here, wishes).choices:
+        here, requirements = machine(case.given)
+        for choice in solve(here, requirements).choices:
             folder = commands.default_folder(here)
             lines += [*commands.make(choice, here), *commands.keep(choice, folder), commands.check(choice, here, folder)]
             lines += [commands.activate(choice, folder, here.system), commands.remove(choice, folder, here.system)]

@@ -11,7 +11,7 @@ from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.host import Disk
 from gpucheck.core.model import Request
 from gpucheck.core.probes.packages import Distribution, Packages, Requirement
-from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements
 
 HOME = {"HOME": "/home/user"}
 PYTHON = Interpreter(**{**NOWHERE, "executable": "/env/bin/python", "version": "3.12.3", "prefix": "/env"})
@@ -55,7 +55,7 @@ def test_unwritable_folder_is_reported():
 )
 def test_prerequisites_come_before_the_commands(user, os_name, python, command):
     machine = Machine(os_name=os_name, pythons=(python,), uv=False)
-    seen = here.look(FakeHost(user=user, request=Request()), solve(machine), Wishes(), None, (), None)
+    seen = here.look(FakeHost(user=user, request=Request()), solve(machine), Requirements(), None, (), None)
     assert [line[: len(command or "")] for line in seen.before] == ([command] if command else [])
 
 
@@ -72,48 +72,48 @@ def others(**versions):
 
 
 @pytest.mark.parametrize(
-    ("machine", "wishes", "found", "title"),
+    ("machine", "requirements", "found", "title"),
     [
-        (GPU, Wishes(), packages(), "TensorFlow 2.20.0, Python 3.12.3"),
-        (CPU, Wishes(), packages("2.16.1", and_cuda=()), "TensorFlow 2.16.1, Python 3.12.3"),
-        (GPU, Wishes(cpu=True), packages(and_cuda=()), "TensorFlow 2.20.0, Python 3.12.3"),
-        (CPU, Wishes(tensorflow=">=2.20"), packages("2.19.1"), None),
-        (CPU, Wishes(python=Python(version="3.13")), packages(), None),
-        (GPU, Wishes(), packages(and_cuda=()), None),
-        (GPU, Wishes(), packages(and_cuda=(Requirement(name="nvidia-cudnn-cu12", specifier=">=9.3"),)), None),
-        (GPU, Wishes(), packages(unmet=(Requirement(name="numpy", specifier="<2"),)), None),
-        (CPU, Wishes(), packages(keras=None), None),
-        (CPU, Wishes(), packages(None), None),
-        (Machine(driver="470.57", gpus=GPU.gpus), Wishes(), packages(), None),
-        (Machine(gpus=None), Wishes(), packages(and_cuda=()), None),
-        (CPU, Wishes(backend="jax"), packages(None, others=others(jax="0.12.0")), "JAX 0.12.0, Python 3.12.3"),
-        (GPU, Wishes(backend="jax"), packages(None, others=others(jax="0.12.0")), None),
+        (GPU, Requirements(), packages(), "TensorFlow 2.20.0, Python 3.12.3"),
+        (CPU, Requirements(), packages("2.16.1", and_cuda=()), "TensorFlow 2.16.1, Python 3.12.3"),
+        (GPU, Requirements(cpu=True), packages(and_cuda=()), "TensorFlow 2.20.0, Python 3.12.3"),
+        (CPU, Requirements(tensorflow=">=2.20"), packages("2.19.1"), None),
+        (CPU, Requirements(python=Python(version="3.13")), packages(), None),
+        (GPU, Requirements(), packages(and_cuda=()), None),
+        (GPU, Requirements(), packages(and_cuda=(Requirement(name="nvidia-cudnn-cu12", specifier=">=9.3"),)), None),
+        (GPU, Requirements(), packages(unmet=(Requirement(name="numpy", specifier="<2"),)), None),
+        (CPU, Requirements(), packages(keras=None), None),
+        (CPU, Requirements(), packages(None), None),
+        (Machine(driver="470.57", gpus=GPU.gpus), Requirements(), packages(), None),
+        (Machine(gpus=None), Requirements(), packages(and_cuda=()), None),
+        (CPU, Requirements(backend="jax"), packages(None, others=others(jax="0.12.0")), "JAX 0.12.0, Python 3.12.3"),
+        (GPU, Requirements(backend="jax"), packages(None, others=others(jax="0.12.0")), None),
         (
             GPU,
-            Wishes(backend="jax"),
+            Requirements(backend="jax"),
             packages(None, others=others(jax="0.12", jax_cuda13_plugin="0.12")),
             "JAX 0.12, Python 3.12.3",
         ),
         (
             GPU,
-            Wishes(backend="torch"),
+            Requirements(backend="torch"),
             packages(None, others=others(torch="2.15.0+cu130")),
             "PyTorch 2.15.0+cu130, Python 3.12.3",
         ),
-        (GPU, Wishes(backend="torch"), packages(None, others=others(torch="2.15.0+cpu")), None),
-        (GPU, Wishes(backend="torch"), packages(), None),
+        (GPU, Requirements(backend="torch"), packages(None, others=others(torch="2.15.0+cpu")), None),
+        (GPU, Requirements(backend="torch"), packages(), None),
     ],
 )
-def test_working_installed_combination_is_named(machine, wishes, found, title):
-    installed = here.find_installed(machine, wishes, found, PYTHON)
+def test_working_installed_combination_is_named(machine, requirements, found, title):
+    installed = here.find_installed(machine, requirements, found, PYTHON)
     assert (installed.title if installed else None) == title
 
 
 def test_required_variable_of_an_installed_combination_is_named():
-    (needed,) = here.find_installed(GPU, Wishes(), packages("2.21.0"), PYTHON).choice.assignments
+    (needed,) = here.find_installed(GPU, Requirements(), packages("2.21.0"), PYTHON).choice.assignments
     assert needed.variable == "LD_LIBRARY_PATH"
 
 
 def test_unreadable_installation_is_not_called_working():
-    assert here.find_installed(CPU, Wishes(), None, PYTHON) is None
-    assert here.find_installed(CPU, Wishes(), packages(), "it does not respond") is None
+    assert here.find_installed(CPU, Requirements(), None, PYTHON) is None
+    assert here.find_installed(CPU, Requirements(), packages(), "it does not respond") is None

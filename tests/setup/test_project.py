@@ -4,7 +4,7 @@ import pytest
 from fakes import FakeHost
 
 from gpucheck.commands.setup import project
-from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements
 
 PYTHONS = tuple(Python(version=version, executable=f"python{version}") for version in ("3.12", "3.11"))
 CPU = Machine(pythons=PYTHONS)
@@ -20,7 +20,7 @@ AFTER_ALL = {
 
 def examined(machine, **files):
     texts = {f"/project/{name.replace('__', '.')}": text for name, text in files.items()}
-    return project.examine(FakeHost(texts), "/project", machine, Wishes())
+    return project.examine(FakeHost(texts), "/project", machine, Requirements())
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_requires_python_of_the_project_is_respected():
 def test_unrelated_and_broken_requirements_are_ignored():
     texts = {"requirements__txt": "torch\n# tensorflow==2.1\ntensorflow-datasets\n", "pyproject__toml": "[broken = = \n"}
     assert examined(CPU, **texts) == ()
-    assert project.examine(FakeHost(), "/project", CPU, Wishes(backend="jax")) == ()
+    assert project.examine(FakeHost(), "/project", CPU, Requirements(backend="jax")) == ()
 
 
 def test_conda_build_is_not_judged():

@@ -9,7 +9,7 @@ from command import gpucheck
 from gpucheck.commands.setup import describe, files
 from gpucheck.commands.setup.together import solve_together
 from gpucheck.core.solver import commands
-from gpucheck.core.solver.machine import Wishes
+from gpucheck.core.solver.machine import Requirements
 
 TORCH = "https://download.pytorch.org/whl/"
 
@@ -70,7 +70,7 @@ TORCH = "https://download.pytorch.org/whl/"
     ],
 )
 def test_packages_share_one_cuda(words, others, steps):
-    answer = solve_together(describe.machine(words), Wishes(), others)
+    answer = solve_together(describe.machine(words), Requirements(), others)
     assert list(commands.installs(answer.best)) == steps
 
 
@@ -86,7 +86,7 @@ def test_symbols_of_each_combination_were_checked():
 
 
 def test_frameworks_on_the_cpu_are_named():
-    best = solve_together(describe.machine("RTX 5090, driver 580, Python 3.12"), Wishes(), ("jax",)).best
+    best = solve_together(describe.machine("RTX 5090, driver 580, Python 3.12"), Requirements(), ("jax",)).best
     assert files.title(best).startswith("TensorFlow 2.21.0 (CPU) with JAX (CUDA 13.0), Python 3.12")
     assert "TensorFlow uses the CPU in this environment" in best.remarks
 
@@ -95,13 +95,13 @@ def test_frameworks_on_the_cpu_are_named():
     ("driver", "said"), [("570.86", True), ("580.65", False)]
 )  # JAX for CUDA 12, which TensorFlow finds, or 13
 def test_tensorflow_is_hidden_from_an_unsupported_gpu(driver, said):
-    best = solve_together(describe.machine(f"RTX 5090, driver {driver}, Python 3.12"), Wishes(), ("jax",)).best
+    best = solve_together(describe.machine(f"RTX 5090, driver {driver}, Python 3.12"), Requirements(), ("jax",)).best
     assert any("set_visible_devices" in remark for remark in best.remarks) is said
 
 
 @pytest.mark.parametrize("words", ["TPU v5e", "Alpine, no GPU", "ppc64le, no GPU"])
 def test_incompatible_frameworks_get_separate_environments(words):
-    answer = solve_together(describe.machine(words), Wishes(), ("jax",))
+    answer = solve_together(describe.machine(words), Requirements(), ("jax",))
     assert answer.best is None
     assert "gpucheck setup --backend jax" in answer.advice[0]
 

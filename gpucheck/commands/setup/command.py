@@ -23,7 +23,7 @@ from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host
 from gpucheck.core.model import ExitCode, Level, Request
 from gpucheck.core.solver.answer import Answer
-from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.machine import Machine, Python, Requirements
 from gpucheck.core.system.bounded import FILE_SECONDS, NoResponse, with_timeout
 from gpucheck.core.system.shells import word
 
@@ -142,7 +142,7 @@ def setup(
     limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
     request = Request(level=Level.QUICK, timeout_seconds=seconds, python=installation.active() if elsewhere is None else None)
     with this_machine(request, limit.started, option="") as host:  # --python is for the new environment
-        answer, here = _answer(host, Wishes(tensorflow=tensorflow, backend=backend, cpu=cpu), others, python, elsewhere)
+        answer, here = _answer(host, Requirements(tensorflow=tensorflow, backend=backend, cpu=cpu), others, python, elsewhere)
         if folder is None:
             _print(answer, style, here)
         else:
@@ -163,7 +163,7 @@ def _refuse(
 
 
 def _answer(
-    host: Host, wishes: Wishes, others: tuple[str, ...], python: str | None, elsewhere: Machine | None
+    host: Host, requirements: Requirements, others: tuple[str, ...], python: str | None, elsewhere: Machine | None
 ) -> tuple[Answer, Here]:
     machine, packages = elsewhere, None
     if machine is None:
@@ -173,26 +173,26 @@ def _answer(
             say("gpucheck: no verdict: the time limit (--timeout) was reached before the machine was examined")
             raise SystemExit(ExitCode.UNKNOWN)
     if python is not None:
-        wishes = replace(wishes, python=_python(host, python, machine, here=elsewhere is None))
-    answer = solve_together(machine, wishes, others) if others else solve(machine, wishes)
-    asked = _excluding_options(machine, wishes, python) if answer.best is None else None
+        requirements = replace(requirements, python=_python(host, python, machine, here=elsewhere is None))
+    answer = solve_together(machine, requirements, others) if others else solve(machine, requirements)
+    asked = _excluding_options(machine, requirements, python) if answer.best is None else None
     if elsewhere is not None:
         return answer, Here(asked=asked)
     options = (
         *(("--with", name) for name in others),
-        ("--tensorflow", wishes.tensorflow),
-        ("--backend", None if wishes.backend == "tensorflow" else wishes.backend),
+        ("--tensorflow", requirements.tensorflow),
+        ("--backend", None if requirements.backend == "tensorflow" else requirements.backend),
         ("--python", python),
     )
     given = [part for name, value in options if value is not None for part in (name, word(value))]
-    return answer, look(host, answer, wishes, packages, (*given, *(["--cpu"] if wishes.cpu else [])), asked)
+    return answer, look(host, answer, requirements, packages, (*given, *(["--cpu"] if requirements.cpu else [])), asked)
 
 
-def _excluding_options(machine: Machine, wishes: Wishes, python: str | None) -> str | None:
+def _excluding_options(machine: Machine, requirements: Requirements, python: str | None) -> str | None:
     """Return the options that exclude every combination; None if nothing works without them either."""
     options = [f"--python {python}"] if python is not None else []
-    options += [f"--tensorflow {word(wishes.tensorflow)}"] if wishes.tensorflow is not None else []
-    free = replace(wishes, tensorflow=None, python=None)
+    options += [f"--tensorflow {word(requirements.tensorflow)}"] if requirements.tensorflow is not None else []
+    free = replace(requirements, tensorflow=None, python=None)
     return " and ".join(options) if options and solve(machine, free).choices else None
 
 

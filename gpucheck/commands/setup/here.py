@@ -16,7 +16,7 @@ from gpucheck.core.host.child import PACKAGE
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.solver.answer import Answer, Choice
 from gpucheck.core.solver.commands import FOLDER, WINDOWS_FOLDER
-from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.machine import Machine, Python, Requirements
 from gpucheck.core.solver.solve import uses_gpu
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
@@ -56,14 +56,14 @@ class Here(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def look(
-    host: Host, answer: Answer, wishes: Wishes, packages: Packages | None, options: tuple[str, ...], asked: str | None
+    host: Host, answer: Answer, requirements: Requirements, packages: Packages | None, options: tuple[str, ...], asked: str | None
 ) -> Here:
     """Examine this machine's folders.
 
     Args:
         host: this machine.
         answer: the answer for this machine.
-        wishes: the user's wishes.
+        requirements: the user's requirements.
         packages: packages of the examined environment.
         options: options of this call, as words of a command.
         asked: see ``Here``.
@@ -74,8 +74,8 @@ def look(
         options=options,
         before=_before(host, answer),
         package=PACKAGE,
-        installed=find_installed(machine, wishes, packages, host.interpreter()),
-        project=examine(host, current, machine, wishes) if current else (),
+        installed=find_installed(machine, requirements, packages, host.interpreter()),
+        project=examine(host, current, machine, requirements) if current else (),
         asked=asked,
     )
 
@@ -135,41 +135,43 @@ def _exists(host: Host, path: str) -> bool:
     return host.stat(path) is not None or host.link(path) is not None
 
 
-def find_installed(machine: Machine, wishes: Wishes, packages: Packages | None, python: Interpreter | str) -> Installed | None:
+def find_installed(
+    machine: Machine, requirements: Requirements, packages: Packages | None, python: Interpreter | str
+) -> Installed | None:
     """Return the installed combination if the solver would choose it for this Python, and it is complete.
 
     Args:
         machine: this machine.
-        wishes: the user's wishes.
+        requirements: the user's requirements.
         packages: packages of the environment; None: unknown.
         python: the environment's interpreter, or why it is unknown.
     """
     if packages is None or isinstance(python, str) or (packages.unmet or packages.damaged or packages.hidden):
         return None
-    if wishes.python is not None and not versions.same_minor(wishes.python.version, python.version):
+    if requirements.python is not None and not versions.same_minor(requirements.python.version, python.version):
         return None
-    if wishes.backend == "tensorflow":
-        version = _tensorflow(packages, wishes)
+    if requirements.backend == "tensorflow":
+        version = _tensorflow(packages, requirements)
     else:
-        version = next((other.version for other in packages.others if other.name == wishes.backend), None)
+        version = next((other.version for other in packages.others if other.name == requirements.backend), None)
     if version is None or packages.keras is None:
         return None
     own = Python(version=python.version, executable=python.executable)
-    release = f"=={versions.minor(version)}.*" if wishes.backend == "tensorflow" else None
-    answer = solve(replace(machine, pythons=(own,)), replace(wishes, tensorflow=release, python=own))
+    release = f"=={versions.minor(version)}.*" if requirements.backend == "tensorflow" else None
+    answer = solve(replace(machine, pythons=(own,)), replace(requirements, tensorflow=release, python=own))
     choice = next((choice for choice in answer.choices if _has(packages, choice, version)), None)
-    if choice is None or uses_gpu(machine, wishes) != (choice.cuda is not None):
+    if choice is None or uses_gpu(machine, requirements) != (choice.cuda is not None):
         return None
-    name = f"{TITLES[wishes.backend]} {version}"
+    name = f"{TITLES[requirements.backend]} {version}"
     return Installed(f"{name}, Python {python.version}", python.prefix, choice)
 
 
-def _tensorflow(packages: Packages, wishes: Wishes) -> str | None:
+def _tensorflow(packages: Packages, requirements: Requirements) -> str | None:
     """Return the version of the installed TensorFlow if it has no problem."""
     found = packages.tensorflow
     if found is None or found.name not in ("tensorflow", "tensorflow-cpu") or len(packages.flavours) > 1:
         return None
-    wanted = wishes.tensorflow is None or versions.satisfies(found.version, wishes.tensorflow)
+    wanted = requirements.tensorflow is None or versions.satisfies(found.version, requirements.tensorflow)
     return found.version if wanted else None
 
 

@@ -16,7 +16,7 @@ from gpucheck.core.compat import versions
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host
 from gpucheck.core.solver.answer import Choice
-from gpucheck.core.solver.machine import Machine, Wishes
+from gpucheck.core.solver.machine import Machine, Requirements
 from gpucheck.core.system.bounded import NoResponse, with_timeout
 
 FILES = ("requirements.txt", "environment.yml", "environment.yaml", "pyproject.toml", "pixi.toml", "Pipfile")
@@ -58,15 +58,15 @@ class _Requirement(msgspec.Struct, frozen=True):
     specifier: str
 
 
-def examine(host: Host, folder: str, machine: Machine, wishes: Wishes) -> tuple[Found, ...]:
+def examine(host: Host, folder: str, machine: Machine, requirements: Requirements) -> tuple[Found, ...]:
     """Read the project's files in a folder, and judge their TensorFlow requirements."""
-    if wishes.backend != "tensorflow":
+    if requirements.backend != "tensorflow":
         return ()
     texts = dict(_texts(host, folder))
     python = next((found for text in texts.values() for found in map(_PYTHON.match, text.splitlines()) if found), None)
     machine = _with_pythons(machine, python[1].strip() if python else None)
     locks = [name for name in LOCKS if name in texts]
-    found = [_judged(entry, machine, wishes) for name, text in texts.items() for entry in _requirements(name, text)]
+    found = [_judged(entry, machine, requirements) for name, text in texts.items() for entry in _requirements(name, text)]
     return tuple(entry for entry in found if entry.file not in LOCKS or entry.reason) if locks else tuple(found)
 
 
@@ -150,19 +150,19 @@ def _clause(clause: str) -> str:
     return f"=={number}.*" if match[3] or len(parts) < 3 else f"=={number}"
 
 
-def _judged(entry: _Requirement, machine: Machine, wishes: Wishes) -> Found:
+def _judged(entry: _Requirement, machine: Machine, requirements: Requirements) -> Found:
     """Judge a requirement: pip installs the newest release that it allows."""
     if not entry.name:
         return Found(entry.file, entry.line, entry.text, "conda builds this TensorFlow itself, so gpucheck cannot judge it")
     allowed = [minor for minor in reversed(RELEASES) if _allows(entry.specifier, minor)]
-    answer = solve(machine, wishes)
+    answer = solve(machine, requirements)
     pip = [choice for choice in answer.choices if choice.source == "pip" and choice.tensorflow]
     working = {versions.minor(str(choice.tensorflow)): choice for choice in pip}
     newest = allowed[0] if allowed else None
     choice = next((working[minor] for minor in allowed if minor in working), pip[0] if pip else None)
     if choice is None:
         return Found(entry.file, entry.line, entry.text, "no TensorFlow works on this machine")
-    reason = _reason(entry, newest, working, machine, wishes)
+    reason = _reason(entry, newest, working, machine, requirements)
     if reason is None and newest is not None:
         return Found(entry.file, entry.line, entry.text, None, python=versions.minor(working[newest].python.version))
     return Found(entry.file, entry.line, entry.text, reason, change=_change(entry, choice))
@@ -175,12 +175,14 @@ def _allows(specifier: str, minor: str) -> bool:
     return not specifier or bool(versions.satisfies(RELEASES[minor].latest_patch, specifier))
 
 
-def _reason(entry: _Requirement, newest: str | None, working: dict[str, Choice], machine: Machine, wishes: Wishes) -> str | None:
+def _reason(
+    entry: _Requirement, newest: str | None, working: dict[str, Choice], machine: Machine, requirements: Requirements
+) -> str | None:
     """Return why the release that pip would install does not work here; None if it does."""
     if newest is None:
         return "no known TensorFlow release matches"
     if newest not in working:
-        out = solve(machine, replace(wishes, tensorflow=f"=={newest}.*")).excluded
+        out = solve(machine, replace(requirements, tensorflow=f"=={newest}.*")).excluded
         why = f": {out[0].reasons[0].text}" if out else ""
         return f"TensorFlow {newest} does not work here{why}"
     choice = working[newest]

@@ -14,7 +14,7 @@ from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.solver.answer import Answer, Choice, Reason, refused
-from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.machine import Machine, Python, Requirements
 from gpucheck.core.solver.solve import choose
 
 SOURCE = "https://pypi.org/project/tensorflow/#files"
@@ -23,17 +23,17 @@ OLDEST_CUDA = "12.5"  # of packages that more than one framework uses
 _FETCHED = ("3.13", "3.12", "3.11", "3.10")  # Pythons that uv can fetch
 
 
-def solve_together(machine: Machine, wishes: Wishes, others: tuple[str, ...]) -> Answer:
+def solve_together(machine: Machine, requirements: Requirements, others: tuple[str, ...]) -> Answer:
     """Return the environment with TensorFlow and the other frameworks.
 
     Args:
         machine: the target.
-        wishes: the user's; the backend is TensorFlow.
+        requirements: the user's; the backend is TensorFlow.
         others: "jax", "torch".
     """
-    alone = solve(machine, wishes)
-    for python in _pythons(machine, wishes):
-        choice = _combined(machine, replace(wishes, python=python), others)
+    alone = solve(machine, requirements)
+    for python in _pythons(machine, requirements):
+        choice = _combined(machine, replace(requirements, python=python), others)
         if choice is not None:
             return Answer(machine=machine, choices=(choice,), advice=alone.advice, depends=alone.depends, first=alone.first)
     names = " and ".join(["TensorFlow", *(TITLES[name] for name in others)])
@@ -43,21 +43,21 @@ def solve_together(machine: Machine, wishes: Wishes, others: tuple[str, ...]) ->
     return replace(refused(machine, names, reason, advice=advice), first=alone.first)
 
 
-def _pythons(machine: Machine, wishes: Wishes) -> Iterator[Python]:
-    if wishes.python is not None:
-        yield wishes.python
+def _pythons(machine: Machine, requirements: Requirements) -> Iterator[Python]:
+    if requirements.python is not None:
+        yield requirements.python
         return
     yield from sorted(machine.pythons or (), key=lambda python: versions.parse(python.version), reverse=True)
     yield from (Python(version=version) for version in _FETCHED)
 
 
-def _combined(machine: Machine, wishes: Wishes, others: tuple[str, ...]) -> Choice | None:
+def _combined(machine: Machine, requirements: Requirements, others: tuple[str, ...]) -> Choice | None:
     """Return the combination for one Python: the frameworks that fit use the GPU, the others the CPU."""
-    if machine.tpu is not None and not wishes.cpu:
+    if machine.tpu is not None and not requirements.cpu:
         return None  # tensorflow-tpu and jax[tpu] need different releases of libtpu
-    on_cpu = [_cpu(machine, wishes, name) for name in ("tensorflow", *others)]
-    tensorflow = next(filter(_has_ranges, choose(machine, wishes).choices), None)
-    builds = [_gpu(machine, wishes, name) for name in others]
+    on_cpu = [_cpu(machine, requirements, name) for name in ("tensorflow", *others)]
+    tensorflow = next(filter(_has_ranges, choose(machine, requirements).choices), None)
+    builds = [_gpu(machine, requirements, name) for name in others]
     if tensorflow is not None and (tensorflow.cuda is not None or not any(builds)):
         major = _major(tensorflow)
     else:
@@ -75,15 +75,17 @@ def _has_ranges(choice: Choice) -> bool:
     return choice.source == "pip" and (choice.cuda is None or versions.at_least(choice.tensorflow or "", FIRST_WITH_RANGES))
 
 
-def _cpu(machine: Machine, wishes: Wishes, backend: str) -> Choice | None:
-    asked = replace(wishes, backend=backend, cpu=True, tensorflow=wishes.tensorflow if backend == "tensorflow" else None)
+def _cpu(machine: Machine, requirements: Requirements, backend: str) -> Choice | None:
+    asked = replace(
+        requirements, backend=backend, cpu=True, tensorflow=requirements.tensorflow if backend == "tensorflow" else None
+    )
     return choose(machine, asked).best
 
 
-def _gpu(machine: Machine, wishes: Wishes, backend: str) -> list[Choice]:
-    if wishes.cpu:
+def _gpu(machine: Machine, requirements: Requirements, backend: str) -> list[Choice]:
+    if requirements.cpu:
         return []
-    choices = choose(machine, replace(wishes, backend=backend, tensorflow=None)).choices
+    choices = choose(machine, replace(requirements, backend=backend, tensorflow=None)).choices
     return [choice for choice in choices if choice.source == "pip" and choice.cuda is not None]
 
 

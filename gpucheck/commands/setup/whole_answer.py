@@ -9,37 +9,37 @@ from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.compat.tensorflow import RELEASES, recommended
 from gpucheck.core.solver import constraints
 from gpucheck.core.solver.answer import Answer, Choice
-from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.machine import Machine, Python, Requirements
 from gpucheck.core.solver.solve import choose
 
 _WSL = "In WSL2 an NVIDIA GPU works, with a driver that supports it: install WSL2, and run gpucheck setup there"
 _DOWNLOAD = "https://www.nvidia.com/drivers"
 
 
-def solve(machine: Machine, wishes: Wishes | None = None) -> Answer:
+def solve(machine: Machine, requirements: Requirements | None = None) -> Answer:
     """Return the whole answer for a machine."""
-    wishes = wishes or Wishes()
-    answer = choose(machine, wishes)
+    requirements = requirements or Requirements()
+    answer = choose(machine, requirements)
     return replace(
         answer,
-        first=_first(answer, wishes),
-        advice=tuple(dict.fromkeys((*answer.advice, *_advice(answer, wishes)))),
-        depends=tuple(_depends(answer, wishes)),
+        first=_first(answer, requirements),
+        advice=tuple(dict.fromkeys((*answer.advice, *_advice(answer, requirements)))),
+        depends=tuple(_depends(answer, requirements)),
     )
 
 
-def _first(answer: Answer, wishes: Wishes) -> str | None:
+def _first(answer: Answer, requirements: Requirements) -> str | None:
     """Return the driver to install if nothing works with the current one."""
     machine = answer.machine
-    another_cause = wishes.cpu or machine.tpu is not None or machine.jetson or machine.musl
+    another_cause = requirements.cpu or machine.tpu is not None or machine.jetson or machine.musl
     if answer.choices or another_cause or machine.driver is None or not machine.gpus:
         return None
     too_new = constraints.driver_for_gpus(machine)
     needs = [too_new.needs] if too_new is not None and too_new.source == constraints.LEGACY_GPUS else constraints.drivers(machine)
-    found = [(need, _opened(constraints.with_driver(machine, need), wishes)) for need in needs if need is not None]
-    wished = _title(wishes)
-    step = next((one for one in found if any(name.startswith(wished) for name in one[1])), None)
-    if step is None and not _opened(machine, wishes):
+    found = [(need, _opened(constraints.with_driver(machine, need), requirements)) for need in needs if need is not None]
+    title = _title(requirements)
+    step = next((one for one in found if any(name.startswith(title) for name in one[1])), None)
+    if step is None and not _opened(machine, requirements):
         step = next((one for one in found if one[1]), None)
     if step is None:
         return None
@@ -50,15 +50,15 @@ def _first(answer: Answer, wishes: Wishes) -> str | None:
     return f"{how} {driver} ({_DOWNLOAD}{where}). It enables: {', '.join(opened)}"
 
 
-def _title(wishes: Wishes) -> str:
-    return "TensorFlow" if wishes.backend == "tensorflow" else f"Keras on {TITLES[wishes.backend]}"
+def _title(requirements: Requirements) -> str:
+    return "TensorFlow" if requirements.backend == "tensorflow" else f"Keras on {TITLES[requirements.backend]}"
 
 
-def _opened(machine: Machine, wishes: Wishes) -> list[str]:
+def _opened(machine: Machine, requirements: Requirements) -> list[str]:
     """Return the names of the frameworks that work on a machine, the requested one first."""
     found = []
-    for backend in dict.fromkeys((wishes.backend, *TITLES)):
-        asked = wishes if backend == wishes.backend else replace(wishes, backend=backend, tensorflow=None)
+    for backend in dict.fromkeys((requirements.backend, *TITLES)):
+        asked = requirements if backend == requirements.backend else replace(requirements, backend=backend, tensorflow=None)
         choice = choose(machine, asked).best
         if choice is not None and choice.cuda is not None:
             found.append(_name(choice))
@@ -70,28 +70,33 @@ def _name(choice: Choice) -> str:
     return f"{name} (NVIDIA's image)" if choice.source == "image" else name
 
 
-def _advice(answer: Answer, wishes: Wishes) -> Iterator[str]:
+def _advice(answer: Answer, requirements: Requirements) -> Iterator[str]:
     machine, best = answer.machine, answer.best
-    if machine.system == "win32" and machine.gpus != () and not wishes.cpu:
-        opened = _opened(replace(machine, system="linux", wsl=True), wishes)
+    if machine.system == "win32" and machine.gpus != () and not requirements.cpu:
+        opened = _opened(replace(machine, system="linux", wsl=True), requirements)
         yield f"Available in WSL2: {', '.join(opened)}. Install WSL2, and run gpucheck setup there" if opened else _WSL
     if best is None and (machine.musl or _first_reason(answer) == "glibc"):
         yield f"Use a container with {'glibc' if machine.musl else 'a newer glibc'}, such as python:3.12-slim"
-    if machine.system == "darwin" and machine.architecture != "x86_64" and wishes.backend == "tensorflow" and not wishes.cpu:
+    if (
+        machine.system == "darwin"
+        and machine.architecture != "x86_64"
+        and requirements.backend == "tensorflow"
+        and not requirements.cpu
+    ):
         yield (
             f"For Apple's GPU: {' '.join(vendors.METAL_PACKAGES)} (Python 3.9 to {vendors.METAL_LAST_PYTHON}, {vendors.METAL}),"
             " the last release of Apple's plugin"
         )
     if machine.gpus == () and any(gpu.vendor == "amd" and not (gpu.chip or gpu.accelerator) for gpu in machine.others):
         yield 'There is an AMD GPU of unknown model: for ROCm, specify it, for example gpucheck setup --for "RX 7900 XTX"'
-    if any(gpu.vendor == "intel" for gpu in machine.others) and machine.gpus == () and wishes.backend != "torch":
+    if any(gpu.vendor == "intel" for gpu in machine.others) and machine.gpus == () and requirements.backend != "torch":
         yield "Intel GPUs are not used: PyTorch has a build for them (https://download.pytorch.org/whl/xpu)"
-    if not wishes.cpu and _is_poor(answer, wishes):
+    if not requirements.cpu and _is_poor(answer, requirements):
         for backend in TITLES:
-            if backend != wishes.backend:
-                yield from _other_framework(answer, backend, wishes)
+            if backend != requirements.backend:
+                yield from _other_framework(answer, backend, requirements)
     accelerated = machine.gpus != () or machine.others or machine.tpu is not None
-    if best is None and not wishes.cpu and accelerated and choose(machine, replace(wishes, cpu=True)).choices:
+    if best is None and not requirements.cpu and accelerated and choose(machine, replace(requirements, cpu=True)).choices:
         yield "To train on the CPU, add --cpu"
 
 
@@ -99,29 +104,29 @@ def _first_reason(answer: Answer) -> str | None:
     return answer.excluded[0].reasons[0].kind if answer.excluded and answer.excluded[0].reasons else None
 
 
-def _is_poor(answer: Answer, wishes: Wishes) -> bool:
+def _is_poor(answer: Answer, requirements: Requirements) -> bool:
     """Whether another framework may work better: nothing works, or only an image, an old release, or the CPU despite a GPU."""
     machine, best = answer.machine, answer.best
     accelerated = bool(machine.gpus) or machine.others or machine.tpu is not None or _is_mac(machine)
     if best is None:
         return True
-    if wishes.backend != "tensorflow" or not accelerated:
+    if requirements.backend != "tensorflow" or not accelerated:
         return False
     if best.source != "pip" or best.tensorflow is None or (best.cuda is None and machine.tpu is None):
         return True
     limited = machine.tpu is not None and len(best.remarks) > 1
     newest = recommended().partition("==")[2].rstrip(".*")
-    return limited or (machine.tpu is None and not versions.at_least(best.tensorflow, newest) and wishes.tensorflow is None)
+    return limited or (machine.tpu is None and not versions.at_least(best.tensorflow, newest) and requirements.tensorflow is None)
 
 
 def _is_mac(machine: Machine) -> bool:
     return (machine.system, machine.architecture) == frameworks.MAC
 
 
-def _other_framework(answer: Answer, backend: str, wishes: Wishes) -> Iterator[str]:
+def _other_framework(answer: Answer, backend: str, requirements: Requirements) -> Iterator[str]:
     """Yield the advice to use another framework, if it uses the accelerator (or the CPU, if nothing else works)."""
     machine = answer.machine
-    choice = choose(machine, replace(wishes, backend=backend, tensorflow=None)).best
+    choice = choose(machine, replace(requirements, backend=backend, tensorflow=None)).best
     if choice is None:
         return
     mps = backend == "torch" and _is_mac(machine)
@@ -133,7 +138,9 @@ def _other_framework(answer: Answer, backend: str, wishes: Wishes) -> Iterator[s
     what = what if accelerated else " on the CPU"
     name = TITLES[backend]
     if backend == "tensorflow":
-        yield f"TensorFlow {choice.tensorflow or ''} works here{what}: leave out --backend {wishes.backend}".replace("  ", " ")
+        yield f"TensorFlow {choice.tensorflow or ''} works here{what}: leave out --backend {requirements.backend}".replace(
+            "  ", " "
+        )
     else:
         yield f"Keras trains on {name} here{what}: add --backend {backend}"
 
@@ -142,7 +149,7 @@ def _is_for_cpu(choice: Choice) -> bool:
     return choice.source == "pip" and not any("rocm" in package for package in choice.packages)
 
 
-def _depends(answer: Answer, wishes: Wishes) -> Iterator[str]:
+def _depends(answer: Answer, requirements: Requirements) -> Iterator[str]:
     """Yield the properties that a description does not give, with the assumptions about them."""
     machine, best = answer.machine, answer.best
     left_open = machine.left_open or ()
@@ -154,15 +161,15 @@ def _depends(answer: Answer, wishes: Wishes) -> Iterator[str]:
         yield f"glibc ({floor} or newer)"
     if "architecture" in left_open and "system" not in left_open:
         yield f"the processor (assumed: {machine.architecture or 'any with packages'})"
-    if "gpu" in left_open and not wishes.cpu:
+    if "gpu" in left_open and not requirements.cpu:
         assumed = "an NVIDIA GPU that these packages have code for" if _uses_cuda(best) else "none"
         yield f"the GPU (assumed: {assumed})"
     has_gpu = machine.gpus or (machine.gpus is None and _uses_cuda(best))
-    if "driver" in left_open and has_gpu and not (wishes.cpu or machine.jetson):
-        need = _lowest_driver(answer, wishes)
+    if "driver" in left_open and has_gpu and not (requirements.cpu or machine.jetson):
+        need = _lowest_driver(answer, requirements)
         yield f"the driver ({need} or newer{', on Windows' if machine.wsl else ''})" if need else "the driver"
-    if "python" in left_open and wishes.python is None and best is not None and best.source == "pip":
-        yield f"Python ({_pythons(machine, wishes, best) or best.python.version})"
+    if "python" in left_open and requirements.python is None and best is not None and best.source == "pip":
+        yield f"Python ({_pythons(machine, requirements, best) or best.python.version})"
     if "jetpack" in left_open and best is not None and best.image == vendors.JETSON_IMAGE:
         yield "JetPack (assumed: 6)"
 
@@ -182,24 +189,24 @@ def _glibc(best: Choice | None) -> str | None:
     return next((build.glibc for build in builds if set(build.packages) <= set(best.packages) and build.url == best.index), None)
 
 
-def _lowest_driver(answer: Answer, wishes: Wishes) -> str | None:
+def _lowest_driver(answer: Answer, requirements: Requirements) -> str | None:
     """Return the oldest driver with which the answer stays the same."""
     if answer.best is None:
         return None
     same = answer.best.packages, answer.best.image, answer.best.index
     for need in constraints.drivers(answer.machine):
-        best = choose(constraints.with_driver(answer.machine, need), wishes).best
+        best = choose(constraints.with_driver(answer.machine, need), requirements).best
         if best is not None and (best.packages, best.image, best.index) == same:
             return need
     return None
 
 
-def _pythons(machine: Machine, wishes: Wishes, best: Choice) -> str | None:
+def _pythons(machine: Machine, requirements: Requirements, best: Choice) -> str | None:
     """Return the Python versions with which the answer stays the same: '3.9 to 3.13'."""
     fitting = []
     for minor in range(7, 16):
         python = Python(version=f"3.{minor}")
-        one = choose(machine, replace(wishes, python=python)).best
+        one = choose(machine, replace(requirements, python=python)).best
         if one is not None and one.packages == best.packages:
             fitting.append(python.version)
     return f"{fitting[0]} to {fitting[-1]}" if len(fitting) > 1 else next(iter(fitting), None)

@@ -194,14 +194,14 @@ class Context(Fact, frozen=True, kw_only=True):
             absent: whether no build of the backend is installed, not even one for the CPU.
         """
         from gpucheck.core.solver import commands as setup_commands
-        from gpucheck.core.solver.machine import Gpu, Wishes
+        from gpucheck.core.solver.machine import Gpu, Requirements
         from gpucheck.core.solver.solve import best
 
         title = keras_tables.TITLES[backend]
         own, machine = self._solver_input()
         machine = replace(machine, gpus=(Gpu(),)) if machine.gpus is None else machine
         beside = next((name[-2:] for name in self.installed if re.fullmatch(r"nvidia-.*-cu\d\d", name)), None)
-        choice = best(machine, Wishes(backend=backend, python=own), beside) or best(machine, Wishes(backend=backend))
+        choice = best(machine, Requirements(backend=backend, python=own), beside) or best(machine, Requirements(backend=backend))
         if choice is None and self.interpreter is None and machine.architecture == "aarch64":  # from a log that names no GPU
             command = None if self.in_container else f"docker run --gpus all -it {images.NAME}"
             return Fix(text=f"Use NVIDIA's own build for ARM, which supports GPUs: the image {images.NAME}", command=command)
@@ -258,11 +258,11 @@ class Context(Fact, frozen=True, kw_only=True):
 
     def _works(self, version: str) -> bool:
         """Whether that TensorFlow can use the GPUs of this machine; otherwise its libraries are useless."""
-        from gpucheck.core.solver.machine import Wishes
+        from gpucheck.core.solver.machine import Requirements
         from gpucheck.core.solver.solve import best
 
         own, machine = self._solver_input()
-        choice = best(machine, Wishes(tensorflow=f"=={versions.minor(version)}.*", python=own))
+        choice = best(machine, Requirements(tensorflow=f"=={versions.minor(version)}.*", python=own))
         return choice is not None and choice.source == "pip"
 
     def cuda_libraries(self) -> Fix:

@@ -1,6 +1,6 @@
 """The solver: what to install on a machine, as the newest combination that works, and why newer ones do not.
 
-- machine: the machine, also from the facts of probes, and the user's wishes
+- machine: the machine, also from the facts of probes, and the user's requirements
 - answer: the choices, the excluded releases with reasons, and the limits
 - constraints: the reasons why a TensorFlow release does not work on a machine
 - solve: the choices for TensorFlow; rules use them as well

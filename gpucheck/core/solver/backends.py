@@ -8,35 +8,35 @@ from gpucheck.core.compat.frameworks import ARM, Build, CpuBuild, Platform
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.solver import constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Limit, Reason, refused
-from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.machine import Machine, Python, Requirements
 
 _FOR_OLD_GLIBC = "2.17"
 THOR = (11, 0)  # with JetPack 7 it runs the packages for aarch64 servers
 
 
-def solve(machine: Machine, wishes: Wishes) -> Answer:
+def solve(machine: Machine, requirements: Requirements) -> Answer:
     """Return the builds that fit, best first."""
-    if machine.tpu is not None and not wishes.cpu:
-        return _on_tpu(machine, wishes)
-    if wishes.cpu or machine.gpus == ():
-        return _without_gpu(machine, wishes)
+    if machine.tpu is not None and not requirements.cpu:
+        return _on_tpu(machine, requirements)
+    if requirements.cpu or machine.gpus == ():
+        return _without_gpu(machine, requirements)
     choices: list[Choice] = []
     newer = []  # builds above the best that fits
-    for build in frameworks.BUILDS[wishes.backend]:
-        reasons = list(_reasons(build, machine, wishes))
-        python = python_for(build, machine, wishes)
+    for build in frameworks.BUILDS[requirements.backend]:
+        reasons = list(_reasons(build, machine, requirements))
+        python = python_for(build, machine, requirements)
         if reasons or python is None:
             newer += [] if choices else [Excluded(tensorflow=build.name, reasons=tuple(reasons))]
         elif not (choices and build.glibc == _FOR_OLD_GLIBC):
-            choices.append(_choice(build, machine, python, wishes.backend))
+            choices.append(_choice(build, machine, python, requirements.backend))
     if machine.gpus is None and not choices:
-        return _without_gpu(machine, wishes)
+        return _without_gpu(machine, requirements)
     advice = (f"NVIDIA's packages for Jetson: {vendors.JETSON_TORCH}",) if machine.jetson and not choices else ()
     return Answer(machine=machine, choices=tuple(choices), excluded=tuple(newer), limits=tuple(_limits(newer)), advice=advice)
 
 
-def _reasons(build: Build, machine: Machine, wishes: Wishes) -> Iterator[Reason]:
-    yield from _of_system(build, machine, wishes.backend)
+def _reasons(build: Build, machine: Machine, requirements: Requirements) -> Iterator[Reason]:
+    yield from _of_system(build, machine, requirements.backend)
     lowest = cuda_tables.LOWEST_DRIVER[build.cuda_major][machine.windows_driver]
     if machine.driver is not None and not machine.driver_reaches(lowest):
         text = f"CUDA {build.cuda_major} needs driver {lowest} or newer; this driver is {machine.driver}"
@@ -44,9 +44,9 @@ def _reasons(build: Build, machine: Machine, wishes: Wishes) -> Iterator[Reason]
     common = constraints.driver_for_gpus(machine)
     if common is not None:
         yield common
-    yield from _without_code(build, machine, wishes.backend)
-    if python_for(build, machine, wishes) is None:
-        yield of_python(build, wishes.backend)
+    yield from _without_code(build, machine, requirements.backend)
+    if python_for(build, machine, requirements) is None:
+        yield of_python(build, requirements.backend)
 
 
 def _of_system(build: Build | CpuBuild, machine: Machine, backend: str) -> Iterator[Reason]:
@@ -117,20 +117,20 @@ def assignments(name: str) -> tuple[Assignment, ...]:
     return (Assignment(variable="KERAS_BACKEND", operation=Operation.SET, value=name, reason=reason),)
 
 
-def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
+def _without_gpu(machine: Machine, requirements: Requirements) -> Answer:
     """Return the answer for a CPU, and for Apple's GPU, which PyTorch's package for macOS uses."""
-    builds = frameworks.CPU_BUILDS[wishes.backend]
+    builds = frameworks.CPU_BUILDS[requirements.backend]
     reasons: list[Reason] = []
     for build in builds:
-        why = list(_of_system(build, machine, wishes.backend))
-        python = python_for(build, machine, wishes)
+        why = list(_of_system(build, machine, requirements.backend))
+        python = python_for(build, machine, requirements)
         if python is None:
-            why.append(of_python(build, wishes.backend))
+            why.append(of_python(build, requirements.backend))
         elif not why:
-            return Answer(machine=machine, choices=(_cpu_choice(build, machine, python, wishes.backend),))
+            return Answer(machine=machine, choices=(_cpu_choice(build, machine, python, requirements.backend),))
         reasons += why[:1]
     first = next((reason for reason in reasons if reason.kind != "platform"), reasons[0])
-    return refused(machine, wishes.backend, first)
+    return refused(machine, requirements.backend, first)
 
 
 def _cpu_choice(build: CpuBuild, machine: Machine, python: Python, backend: str) -> Choice:
@@ -140,16 +140,16 @@ def _cpu_choice(build: CpuBuild, machine: Machine, python: Python, backend: str)
     return _packaged(build, machine, python, backend, remarks)
 
 
-def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
+def _on_tpu(machine: Machine, requirements: Requirements) -> Answer:
     source = frameworks.SOURCES["jax"]
-    python = python_for(frameworks.JAX[0], machine, wishes)
+    python = python_for(frameworks.JAX[0], machine, requirements)
     reason = _platform((frameworks.LINUX,), machine, source)
-    if wishes.backend != "jax":
+    if requirements.backend != "jax":
         reason = Reason(kind="tpu", text="on a TPU Keras trains on JAX or TensorFlow", source=source)
     elif python is None:
         reason = Reason(kind="tpu", text="no Python on this machine is supported", source=source)
     if reason is not None or python is None:
-        return refused(machine, wishes.backend, *([reason] if reason else []))
+        return refused(machine, requirements.backend, *([reason] if reason else []))
     choice = Choice(
         python=python,
         backend="jax",
@@ -160,12 +160,12 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
     return Answer(machine=machine, choices=(choice,))
 
 
-def python_for(build: Build | CpuBuild, machine: Machine, wishes: Wishes) -> Python | None:
+def python_for(build: Build | CpuBuild, machine: Machine, requirements: Requirements) -> Python | None:
     """Return the newest Python that fits a build: the machine's, else one from uv; None if the user's does not fit."""
-    candidates = (wishes.python,) if wishes.python is not None else machine.pythons or ()
+    candidates = (requirements.python,) if requirements.python is not None else machine.pythons or ()
     fitting = [python for python in candidates if constraints.has_packages(build, python)]
     newest = max(fitting, key=lambda python: versions.parse(python.version)[:2], default=None)
-    return newest or (Python(version=build.python_max) if wishes.python is None else None)
+    return newest or (Python(version=build.python_max) if requirements.python is None else None)
 
 
 def fetched(python: Python, machine: Machine) -> Iterator[str]:

@@ -8,7 +8,7 @@ from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.solver import backends, constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason, refused
-from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.machine import Machine, Python, Requirements
 
 _ORIN = (8, 7)
 _TPU_SOURCE = "https://cloud.google.com/tpu/docs/supported-tpu-configurations"
@@ -16,15 +16,15 @@ _PYPI = "https://pypi.org/project/tensorflow-tpu/#files"
 _LIBTPU = "https://pypi.org/project/libtpu/0.0.43.2/#files"
 
 
-def amd(machine: Machine, wishes: Wishes) -> Answer:
+def amd(machine: Machine, requirements: Requirements) -> Answer:
     """Choose AMD's image with TensorFlow or PyTorch, or JAX's packages for ROCm."""
     chips = {gpu.chip for gpu in machine.others if gpu.vendor == "amd" and gpu.chip}
-    reason = _why_not_rocm(machine, wishes.backend, chips)
+    reason = _why_not_rocm(machine, requirements.backend, chips)
     if reason is not None:
-        return refused(machine, f"ROCm's {TITLES[wishes.backend]}", reason, advice=tuple(_rocm_elsewhere(machine, chips)))
+        return refused(machine, f"ROCm's {TITLES[requirements.backend]}", reason, advice=tuple(_rocm_elsewhere(machine, chips)))
     remarks = ["the system needs AMD's driver (amdgpu), and the container gets its devices"]
-    if wishes.backend == "jax":
-        python = backends.python_for(frameworks.JAX[0], machine, wishes)
+    if requirements.backend == "jax":
+        python = backends.python_for(frameworks.JAX[0], machine, requirements)
         if python is None:
             return refused(machine, vendors.ROCM_JAX, backends.of_python(frameworks.JAX[0], "jax"))
         remarks = ["ROCm 7 must be installed on the system: this package uses the installed one"]
@@ -32,16 +32,16 @@ def amd(machine: Machine, wishes: Wishes) -> Answer:
         packages = (*constraints.options(machine), "keras", vendors.ROCM_JAX)
         choice = Choice(python=python, backend="jax", packages=packages)
     else:
-        if wishes.backend == "tensorflow" and not chips & set(vendors.ROCM_INSTINCT):
+        if requirements.backend == "tensorflow" and not chips & set(vendors.ROCM_INSTINCT):
             remarks.append(f"AMD's guide to TensorFlow lists only Instinct GPUs: {vendors.ROCM_TENSORFLOW}")
         choice = Choice(
             python=Python(version=vendors.ROCM_PYTHON),
-            backend=wishes.backend,
+            backend=requirements.backend,
             source="image",
-            image=vendors.ROCM_IMAGES[wishes.backend],
+            image=vendors.ROCM_IMAGES[requirements.backend],
             run_options=vendors.ROCM_OPTIONS,
         )
-    assigned = backends.assignments(wishes.backend) if wishes.backend != "tensorflow" else ()
+    assigned = backends.assignments(requirements.backend) if requirements.backend != "tensorflow" else ()
     return Answer(machine=machine, choices=(replace(choice, remarks=tuple(remarks), assignments=assigned),))
 
 
@@ -82,7 +82,7 @@ def nvidia_image(name: str, remark: str, run_options: str = "--gpus all") -> Cho
     )
 
 
-def jetson(machine: Machine, wishes: Wishes) -> Answer:
+def jetson(machine: Machine, requirements: Requirements) -> Answer:
     """Choose NVIDIA's image with TensorFlow for a Jetson, and NVIDIA's wheels for its JetPack."""
     reason = Reason(
         kind="gpu", text="its packages on PyPI can't use a Jetson's GPU; NVIDIA provides others", source=vendors.JETSON_GUIDE
@@ -102,7 +102,7 @@ def jetson(machine: Machine, wishes: Wishes) -> Answer:
     return Answer(machine=machine, choices=(image,), excluded=excluded, advice=(wheel, other))
 
 
-def tpu(machine: Machine, wishes: Wishes) -> Answer:
+def tpu(machine: Machine, requirements: Requirements) -> Answer:
     """Choose tensorflow-tpu on the newest Python that it supports."""
     release = replace(RELEASES[versions.minor(tpus.LATEST_TENSORFLOW_TPU)], python_min=tpus.LIBTPU_PYTHON_MIN)
     works = next((entry.tensorflow for entry in tpus.GENERATIONS if entry.name == machine.tpu), "unknown")
@@ -111,9 +111,13 @@ def tpu(machine: Machine, wishes: Wishes) -> Answer:
         reasons.append(Reason(kind="tpu", text=f"TensorFlow does not work on TPU {machine.tpu}", source=_TPU_SOURCE))
     if (machine.system, machine.architecture) != ("linux", "x86_64"):
         reasons.append(Reason(kind="platform", text="its packages are for Linux on x86_64", source=_PYPI))
-    if wishes.tensorflow is not None and not versions.satisfies(tpus.LATEST_TENSORFLOW_TPU, wishes.tensorflow):
+    if requirements.tensorflow is not None and not versions.satisfies(tpus.LATEST_TENSORFLOW_TPU, requirements.tensorflow):
         reasons.append(Reason(kind="wish", text=f"the newest tensorflow-tpu is {tpus.LATEST_TENSORFLOW_TPU}", source=_PYPI))
-    candidates = (wishes.python,) if wishes.python is not None else (*(machine.pythons or ()), Python(version=release.python_max))
+    candidates = (
+        (requirements.python,)
+        if requirements.python is not None
+        else (*(machine.pythons or ()), Python(version=release.python_max))
+    )
     if glibc := constraints.old_glibc(tpus.LIBTPU_GLIBC, machine, _LIBTPU, "its libtpu"):
         reasons.append(glibc)
     python = next((candidate for candidate in candidates if constraints.has_packages(release, candidate)), None)

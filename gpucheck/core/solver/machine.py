@@ -1,4 +1,4 @@
-"""The input of the solver: the machine, also from the facts of probes, and the user's wishes.
+"""The input of the solver: the machine, also from the facts of probes, and the user's requirements.
 
 None means unknown, which never excludes a release.
 """
@@ -116,8 +116,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         return versions.parse(lowest)[: len(driver)] <= driver
 
 
-class Wishes(msgspec.Struct, frozen=True, kw_only=True):
-    """The user's wishes."""
+class Requirements(msgspec.Struct, frozen=True, kw_only=True):
+    """The user's requirements."""
 
     tensorflow: str | None = None  # a PEP 440 specifier: ">=2.16,<2.20"
     backend: str = "tensorflow"

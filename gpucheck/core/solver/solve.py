@@ -13,7 +13,7 @@ from gpucheck.core.compat.tensorflow import RELEASES, Release
 from gpucheck.core.model import Assignment, Operation
 from gpucheck.core.solver import backends, boards, constraints
 from gpucheck.core.solver.answer import Answer, Choice, Excluded, Kind, Limit, Reason
-from gpucheck.core.solver.machine import Machine, Python, Wishes
+from gpucheck.core.solver.machine import Machine, Python, Requirements
 
 _TENSORRT = "tensorrt"
 _TENSORRT_PYTHON = "3.10"  # the newest for which there is a package
@@ -23,39 +23,41 @@ _NUMPY_1 = "numpy<2"
 _LAST_WITHOUT_NUMPY_LIMIT = "2.11"  # its METADATA allows NumPy 2, but its import fails with it
 
 
-def best(machine: Machine, wishes: Wishes | None = None, beside: str | None = None) -> Choice | None:
+def best(machine: Machine, requirements: Requirements | None = None, beside: str | None = None) -> Choice | None:
     """Return what to install on this machine; None if nothing works. For fixes of rules, not for findings.
 
     Args:
         machine: the target.
-        wishes: the user's.
+        requirements: the user's.
         beside: the preferred CUDA major ("12"), that of NVIDIA's packages in the environment: another's overwrite their files.
     """
-    answer = choose(machine, wishes or Wishes())
+    answer = choose(machine, requirements or Requirements())
     same = (choice for choice in answer.choices if beside and (choice.cuda or "").partition(".")[0] == beside)
     return next(same, answer.best)
 
 
-def choose(machine: Machine, wishes: Wishes) -> Answer:
+def choose(machine: Machine, requirements: Requirements) -> Answer:
     """Return the choices for this kind of machine, best first, and why newer releases do not work."""
-    if not wishes.cpu and machine.tpu is None and _has_amd(machine):
-        return boards.amd(machine, wishes)
-    if wishes.backend != "tensorflow":
-        return backends.solve(machine, wishes)
-    if machine.tpu is not None and not wishes.cpu:
-        return boards.tpu(machine, wishes)
-    if machine.jetson and not wishes.cpu:
-        return boards.jetson(machine, wishes)
-    choices, reasons = _choices(machine, wishes)
+    if not requirements.cpu and machine.tpu is None and _has_amd(machine):
+        return boards.amd(machine, requirements)
+    if requirements.backend != "tensorflow":
+        return backends.solve(machine, requirements)
+    if machine.tpu is not None and not requirements.cpu:
+        return boards.tpu(machine, requirements)
+    if machine.jetson and not requirements.cpu:
+        return boards.jetson(machine, requirements)
+    choices, reasons = _choices(machine, requirements)
     if not choices and machine.gpus is None:
-        choices, reasons = _choices(machine, replace(wishes, cpu=True))
+        choices, reasons = _choices(machine, replace(requirements, cpu=True))
     newest = choices[0].tensorflow if choices else None
     excluded = tuple(
         Excluded(tensorflow=minor, reasons=why)
         for minor, why in reasons.items()
         if why and (newest is None or not versions.at_least(newest, minor))
     )
-    return Answer(machine=machine, choices=choices, excluded=excluded, limits=tuple(_limits(machine, wishes, newest, reasons)))
+    return Answer(
+        machine=machine, choices=choices, excluded=excluded, limits=tuple(_limits(machine, requirements, newest, reasons))
+    )
 
 
 def _has_amd(machine: Machine) -> bool:
@@ -64,42 +66,42 @@ def _has_amd(machine: Machine) -> bool:
     return amd and machine.gpus == () and machine.system != "darwin"
 
 
-def _choices(machine: Machine, wishes: Wishes) -> tuple[tuple[Choice, ...], dict[str, tuple[Reason, ...]]]:
+def _choices(machine: Machine, requirements: Requirements) -> tuple[tuple[Choice, ...], dict[str, tuple[Reason, ...]]]:
     """Return the choices, if necessary with a Python that uv fetches or NVIDIA's image, and why other releases do not work."""
-    choices, reasons = _judge(machine, wishes)
+    choices, reasons = _judge(machine, requirements)
     if choices:
         return choices, reasons
-    if wishes.python is None:
-        fetched, why = _judge(machine, wishes, fetched=True)
+    if requirements.python is None:
+        fetched, why = _judge(machine, requirements, fetched=True)
         if fetched:
             return fetched, why
-    if not _judge(machine, replace(wishes, python=None), fetched=True)[0]:
-        choices = tuple(_images(machine, wishes))
+    if not _judge(machine, replace(requirements, python=None), fetched=True)[0]:
+        choices = tuple(_images(machine, requirements))
     return choices, reasons
 
 
 def _judge(
-    machine: Machine, wishes: Wishes, *, fetched: bool = False
+    machine: Machine, requirements: Requirements, *, fetched: bool = False
 ) -> tuple[tuple[Choice, ...], dict[str, tuple[Reason, ...]]]:
     """Return the choices, best first, and why each other release does not work, newest first.
 
     Args:
         machine: the target.
-        wishes: the user's.
+        requirements: the user's.
         fetched: use Pythons that are not on the machine.
     """
     choices: list[Choice] = []
     out: dict[str, tuple[Reason, ...]] = {}
-    with_gpu = uses_gpu(machine, wishes)
-    anywhere = machine.pythons is None and wishes.python is None
+    with_gpu = uses_gpu(machine, requirements)
+    anywhere = machine.pythons is None and requirements.python is None
     common = constraints.driver_for_gpus(machine) if with_gpu else None
     for release in reversed(RELEASES.values()):
-        if wishes.tensorflow is not None and not versions.satisfies(release.latest_patch, wishes.tensorflow):
+        if requirements.tensorflow is not None and not versions.satisfies(release.latest_patch, requirements.tensorflow):
             continue
         reasons = [common] if common else list(constraints.reasons(release, machine, with_gpu))
-        python = Python(version=release.python_max) if fetched or anywhere else _python(release, machine, wishes)
+        python = Python(version=release.python_max) if fetched or anywhere else _python(release, machine, requirements)
         if python is None:
-            reasons.append(constraints.python_reason(release, _pythons(machine, wishes)))
+            reasons.append(constraints.python_reason(release, _pythons(machine, requirements)))
         if reasons or python is None:
             out[release.minor] = tuple(reasons)
         else:
@@ -107,20 +109,20 @@ def _judge(
     return tuple(sorted(choices, key=lambda choice: bool(choice.assignments))), out
 
 
-def uses_gpu(machine: Machine, wishes: Wishes) -> bool:
+def uses_gpu(machine: Machine, requirements: Requirements) -> bool:
     """Whether the answer must use a GPU; also if it is unknown whether there is one."""
-    return not wishes.cpu and machine.gpus != () and not (machine.gpus is None and machine.system == "win32")
+    return not requirements.cpu and machine.gpus != () and not (machine.gpus is None and machine.system == "win32")
 
 
-def _python(release: Release, machine: Machine, wishes: Wishes) -> Python | None:
+def _python(release: Release, machine: Machine, requirements: Requirements) -> Python | None:
     """Return the newest Python for the release; those that can create environments are preferred."""
-    fitting = [python for python in _pythons(machine, wishes) if constraints.has_packages(release, python)]
+    fitting = [python for python in _pythons(machine, requirements) if constraints.has_packages(release, python)]
     usable = [python for python in fitting if machine.uv or python.has_venv is not False] or fitting
     return max(usable, key=lambda python: versions.parse(python.version)[:2], default=None)
 
 
-def _pythons(machine: Machine, wishes: Wishes) -> tuple[Python, ...]:
-    return (wishes.python,) if wishes.python is not None else machine.pythons or ()
+def _pythons(machine: Machine, requirements: Requirements) -> tuple[Python, ...]:
+    return (requirements.python,) if requirements.python is not None else machine.pythons or ()
 
 
 def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) -> Choice:
@@ -219,11 +221,11 @@ def _gpu_remarks(release: Release, machine: Machine, python: Python) -> Iterator
             yield f"most code for {gpu.title} is compiled by the driver at first use: the first steps take longer, once"
 
 
-def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
+def _images(machine: Machine, requirements: Requirements) -> Iterator[Choice]:
     """Yield NVIDIA's image, for GPUs that no wheel has code for."""
-    if not machine.kinds or wishes.cpu or machine.system != "linux" or machine.architecture not in images.ARCHITECTURES:
+    if not machine.kinds or requirements.cpu or machine.system != "linux" or machine.architecture not in images.ARCHITECTURES:
         return
-    if wishes.tensorflow is not None and not versions.satisfies(images.TENSORFLOW, wishes.tensorflow):
+    if requirements.tensorflow is not None and not versions.satisfies(images.TENSORFLOW, requirements.tensorflow):
         return
     covered = all(images.LOWEST <= capability <= images.HIGHEST for capability, _ in machine.kinds)
     new_enough = machine.driver is None or machine.driver_reaches(images.LOWEST_DRIVER[machine.windows_driver])
@@ -232,19 +234,21 @@ def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
         yield boards.nvidia_image(images.NAME, remark)
 
 
-def _limits(machine: Machine, wishes: Wishes, newest: str | None, reasons: dict[str, tuple[Reason, ...]]) -> Iterator[Limit]:
+def _limits(
+    machine: Machine, requirements: Requirements, newest: str | None, reasons: dict[str, tuple[Reason, ...]]
+) -> Iterator[Limit]:
     """Yield for each kind of limit the newest release that a change would allow, and the smallest such change."""
     for kind in _LIFTED:
         needs = {reason.needs for why in reasons.values() for reason in why if reason.kind == kind and reason.needs}
         needs |= set(constraints.drivers(machine)) if kind == "driver" and needs else set()
         limit = None
         reached = newest or "0"
-        for need in sorted(needs, key=versions.parse, reverse=kind == "python" and _is_newest(wishes.python, needs)):
-            choice = next(iter(_choices(*_lifted(machine, wishes, kind, need))[0]), None)
+        for need in sorted(needs, key=versions.parse, reverse=kind == "python" and _is_newest(requirements.python, needs)):
+            choice = next(iter(_choices(*_lifted(machine, requirements, kind, need))[0]), None)
             if choice is not None and choice.tensorflow is not None and not versions.at_least(reached, choice.tensorflow):
                 reached = choice.tensorflow
                 name = f"TensorFlow {reached}" + (", NVIDIA's image" if choice.source == "image" else "")
-                limit = Limit(text=f"{_condition(machine, wishes, kind, need)}: {name}", kind=kind, tensorflow=reached)
+                limit = Limit(text=f"{_condition(machine, requirements, kind, need)}: {name}", kind=kind, tensorflow=reached)
         if limit is not None:
             yield limit
 
@@ -254,19 +258,19 @@ def _is_newest(python: Python | None, needs: Iterable[str]) -> bool:
     return python is not None and all(versions.at_least(python.version, need) for need in needs)
 
 
-def _lifted(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> tuple[Machine, Wishes]:
+def _lifted(machine: Machine, requirements: Requirements, kind: Kind, need: str) -> tuple[Machine, Requirements]:
     if kind == "driver":
-        return constraints.with_driver(machine, need), wishes
+        return constraints.with_driver(machine, need), requirements
     if kind == "glibc":
-        return replace(machine, glibc=need), wishes
+        return replace(machine, glibc=need), requirements
     python = Python(version=need)
-    wishes = replace(wishes, python=python) if wishes.python else wishes
-    return replace(machine, pythons=(*(machine.pythons or ()), python)), wishes
+    requirements = replace(requirements, python=python) if requirements.python else requirements
+    return replace(machine, pythons=(*(machine.pythons or ()), python)), requirements
 
 
-def _condition(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> str:
+def _condition(machine: Machine, requirements: Requirements, kind: Kind, need: str) -> str:
     if kind == "python":
-        newer = all(versions.at_least(need, versions.minor(python.version)) for python in _pythons(machine, wishes))
+        newer = all(versions.at_least(need, versions.minor(python.version)) for python in _pythons(machine, requirements))
         return f"with Python {need}{' or newer' if newer else ''}"
     if kind == "glibc":
         return f"with glibc {need} or newer"
