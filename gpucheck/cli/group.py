@@ -156,8 +156,8 @@ def start(limit: TimeLimit) -> int:
 def _completion() -> str:
     """Return the variable with which a shell's script asks for completions; "" unless one asks: a job may have set it."""
     wanted = re.fullmatch(r"(?:bash|zsh|fish)_(source|complete)", os.environ.get(COMPLETION, ""))
-    asked = wanted is not None and (wanted[1] == "source" or {"COMP_WORDS", "COMP_CWORD"} <= os.environ.keys())
-    return COMPLETION if asked and not sys.argv[1:] else ""
+    is_request = wanted is not None and (wanted[1] == "source" or {"COMP_WORDS", "COMP_CWORD"} <= os.environ.keys())
+    return COMPLETION if is_request and not sys.argv[1:] else ""
 
 
 def _show_error(error: click.ClickException) -> None:

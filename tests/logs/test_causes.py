@@ -46,7 +46,7 @@ def test_later_success_cancels_an_alarm(later, after, stands):
 
 
 def test_row_cites_related_events():
-    row = Row("a-code", "Refused in mode {mode}.", Match("cuinit-failed"), beside="compute-mode")
+    row = Row("a-code", "Refused in mode {mode}.", Match("cuinit-failed"), also_cite="compute-mode")
     cause = row(Events(log(event("compute-mode", 1, mode="Prohibited"), event("cuinit-failed", 2))))
     assert (cause.summary, [cited.line for cited in cause.events]) == ("Refused in mode Prohibited.", [2, 1])
 

@@ -34,7 +34,7 @@ def kinds_used(tree: ast.Module, of_logs: bool) -> Iterator[tuple[int, str]]:
                 values += node.args[:1] if name == "Match" else node.args
             elif name in ("always", "until_gpu_use"):
                 values += node.args[2:]
-            values += [word.value for word in node.keywords if word.arg in ("beside", "unless")]
+            values += [word.value for word in node.keywords if word.arg in ("also_cite", "unless")]
         elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind":
             if not of_logs and not ast.unparse(node.left).endswith("event.kind"):
                 continue

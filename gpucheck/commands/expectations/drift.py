@@ -77,9 +77,9 @@ def from_expectations(wanted: Expectations, report: Report, baseline: str, curre
     for look, group in _EXPECTED:
         for item in look(machine):
             if item.met is None:
-                comparison.not_compared.append(f"{item.what} ({item.expected}): {item.seen}")
+                comparison.not_compared.append(f"{item.what} ({item.expected}): {item.observed}")
             elif not item.met:
-                comparison.change(group(item), item.what, item.expected, item.seen)
+                comparison.change(group(item), item.what, item.expected, item.observed)
     return comparison.drift()
 
 

@@ -118,7 +118,7 @@ class ContextReader:
         self._before: set[str] = set()
         self._shared = False  # a line mentions a file that TensorFlow Serving and JAX share
         # Lines, with masked digits, that only show their frameworks, whatever their digits: most lines of a log.
-        self._familiar: dict[str, list[str]] = {}
+        self._frameworks_by_line: dict[str, list[str]] = {}
         self._raised_in: str | None = None
         self.program: tuple[str, str] | None = None  # the program's file that a traceback mentions last, and the line
 
@@ -174,11 +174,11 @@ class ContextReader:
 
     def _read(self, line: str) -> None:
         shape = line.translate(DIGITS)
-        frameworks = self._familiar.get(shape)
+        frameworks = self._frameworks_by_line.get(shape)
         if frameworks is None:
             frameworks = [framework for framework, sign in _FRAMEWORKS.items() if sign.search(line)]
             if not self._read_signs(line) and not _NUMBERED.search(line):
-                self._familiar[shape] = frameworks
+                self._frameworks_by_line[shape] = frameworks
         self._frameworks.update(frameworks)
         self._shared |= _OF_JAX in line
 

@@ -136,8 +136,8 @@ def _joined(parts: Sequence[Part], source: str) -> Log:
     """Return the logs as one."""
     suspects = sorted((event for part in parts for event in part.cited(part.log.suspects)), key=_rank)
     if parts and parts[0].name:
-        silent = sum(not part.log.lines for part in parts)
-        source += f" ({plural(len(parts), 'file')}{f', {silent} of them empty or not text' if silent else ''})"
+        empty_count = sum(not part.log.lines for part in parts)
+        source += f" ({plural(len(parts), 'file')}{f', {empty_count} of them empty or not text' if empty_count else ''})"
     return Log(
         source=source,
         events=tuple(event for part in parts for event in part.cited(part.log.events)),

@@ -25,7 +25,7 @@ _HEAD = 1 << 16  # bytes used to detect the kind of a file
 _MOST_CONTROLS, _MOST_INVALID = 0.01, 0.1  # share of the bytes of a text; invalid UTF-8: letters in an older encoding
 # First bytes of a file (RFC 1952, RFC 8878, the formats' own specifications), its format, and the program that unpacks it.
 _PACKED = ((b"\x1f\x8b", "gzip", "zcat"), (b"\xfd7zXZ\0", "xz", "xzcat"), (b"BZh", "bzip2", "bzcat"))
-_FOREIGN = ((b"PK\x03\x04", "a zip archive", "unzip -p"), (b"\x28\xb5\x2f\xfd", "compressed with zstd", "zstdcat"))
+_UNSUPPORTED = ((b"PK\x03\x04", "a zip archive", "unzip -p"), (b"\x28\xb5\x2f\xfd", "compressed with zstd", "zstdcat"))
 _CONTROLS = bytes({*range(1, 32)}.difference(b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"))  # not in text for a terminal
 
 
@@ -136,7 +136,7 @@ def unpacked(stream: IO[bytes] | Limited, name: str, limit: int = LIMIT) -> io.B
     head = _head(stream)
     if head and not head.strip(b"\0") and isinstance(stream, Limited) and stream.is_device:  # /dev/zero never ends
         raise Refused(f"cannot read {name}: it is not a text file")
-    for magic, what, program in _FOREIGN:
+    for magic, what, program in _UNSUPPORTED:
         if head.startswith(magic):
             raise Refused(f"cannot read {name}: it is {what}; try: {_piped(f'{program} {_file(name)}')}")
     whole: io.BufferedReader = io.BufferedReader(_Prefixed(head, stream), _HEAD)

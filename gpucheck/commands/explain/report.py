@@ -33,8 +33,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     write_findings(out, report, verbose)
     if not report.findings:
         _unknown(out, log)
-    asked = not report.findings and not log.suspects and log.lines <= MOST_PASTED
-    if log.harmless and (verbose or asked):
+    nothing_found = not report.findings and not log.suspects and log.lines <= MOST_PASTED
+    if log.harmless and (verbose or nothing_found):
         out.blank()
         out.add("Harmless lines that look like errors:", indent=2)
         for event in log.harmless:

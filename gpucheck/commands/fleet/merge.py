@@ -72,8 +72,8 @@ class Merge:
         reasons = _grouped((name, why) for name, why in (unreached or {}).items() if name not in self._seen)
         known = {*self._seen, *unread, *(unreached or {})}
         missing = None if expected is None else [name for name in expected if name not in known]
-        whys = [(report.node, report.unknown_because) for report in reports if report.unknown_because is not None]
-        unknown = _grouped([*whys, *unread.items()])
+        unknown_reasons = [(report.node, report.unknown_because) for report in reports if report.unknown_because is not None]
+        unknown = _grouped([*unknown_reasons, *unread.items()])
         groups = _grouped((report, _gpus(report)) for report in reports).items()
         slow = tuple(slow for _, members in groups for slow in slow_nodes(members))
         remarks: dict[str, list[str]] = {one.node: ["slow"] for one in slow}

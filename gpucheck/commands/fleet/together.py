@@ -21,8 +21,8 @@ SKEW, UNREACHABLE = "worker-version-skew", "worker-unreachable"  # rules
 FEWEST = 3  # minimum workers to detect a slow one
 FIGURES = ("samples_per_second", "step_seconds", "first_step_seconds", "shards_verified", "replicas_equal", "loss_fell")
 SLOW = 2.0  # ratio to the median of the nodes' best links; other traffic also slows links
-SILENT = "no report"
-UNRESPONSIVE = (SILENT, "stalled")
+NO_REPORT = "no report"
+UNRESPONSIVE = (NO_REPORT, "stalled")
 DETAILS = "Additional GRPC error information"  # the text after it repeats the message
 LONGEST = 200  # characters of a reason
 TOO_FEW = "nothing was trained: two usable nodes are required"
@@ -76,10 +76,10 @@ def _causes(fleet: Fleet, result: FleetTraining) -> tuple[FleetCause, ...]:
     if skewed is not None:
         words = f"The workers of one job differ: {skewed.what} is {skewed.value} here and {skewed.usual} on the other nodes."
         own.insert(0, _cause(SKEW, "environment", list(expand(skewed.nodes)), words))
-    silent = [fault for fault in result.faults if fault.how in UNRESPONSIVE or fault.reporter != fault.node]
-    if silent:
-        words = f"{silent[0].worker} does not respond: {silent[0].reason}."
-        own.insert(0, _cause(UNREACHABLE, "host", [fault.node for fault in silent], words))
+    unresponsive = [fault for fault in result.faults if fault.how in UNRESPONSIVE or fault.reporter != fault.node]
+    if unresponsive:
+        words = f"{unresponsive[0].worker} does not respond: {unresponsive[0].reason}."
+        own.insert(0, _cause(UNREACHABLE, "host", [fault.node for fault in unresponsive], words))
     return tuple(own)
 
 
@@ -110,7 +110,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
     versions = _versions(list(places), own)
     workers = []
     for index, node in enumerate(places):
-        run = own.get(node, Run(STRATEGY, SILENT, unreached.get(node)))
+        run = own.get(node, Run(STRATEGY, NO_REPORT, unreached.get(node)))
         alone = [
             one.samples_per_second for one in decoded.get(node, ()) if one.strategy == "one_device" and one.samples_per_second
         ]
@@ -128,7 +128,7 @@ def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached:
         )
     faults = tuple(_faults(workers, own))
     statuses = {worker.status for worker in workers}
-    result = next((run for run in own.values() if run.status == "passed"), Run(STRATEGY, SILENT))
+    result = next((run for run in own.values() if run.status == "passed"), Run(STRATEGY, NO_REPORT))
     return FleetTraining(
         status="passed" if statuses == {"passed"} else "failed" if statuses & {"failed", "timed_out"} else "unknown",
         reason="; ".join(f"{fault.worker} on {fault.node}: {fault.reason}" for fault in faults) or (None if workers else TOO_FEW),
@@ -208,11 +208,11 @@ def _faults(workers: list[FleetWorker], own: Mapping[str, Run]) -> list[FleetFau
     ]
     roots = [fault for fault in reported if fault.node == fault.reporter and not lost(fault.reason)]
     for worker in workers:
-        if worker.status in (SILENT, "skipped"):
+        if worker.status in (NO_REPORT, "skipped"):
             others = [fault.reason for fault in reported if fault.worker == worker.name and fault.reporter != worker.node]
             reasons = [reason for reason in others if worker.reason is None or not lost(reason)]
-            reason = "; ".join(dict.fromkeys([*reasons, _brief(worker.reason or SILENT)]))
-            how = "not tried" if worker.status == "skipped" else SILENT
+            reason = "; ".join(dict.fromkeys([*reasons, _brief(worker.reason or NO_REPORT)]))
+            how = "not tried" if worker.status == "skipped" else NO_REPORT
             roots.append(
                 FleetFault(worker=worker.name, node=worker.node, how=how, reason=reason, stage=None, reporter=worker.node)
             )

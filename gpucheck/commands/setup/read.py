@@ -61,9 +61,9 @@ def read(host: Host, tick: Tick | None = None) -> tuple[Machine, Packages | None
         tick: see ``Observation.wait``.
     """
     observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
-    pythons, silent = find_pythons(host, getattr(sys, "_base_executable", None) or sys.executable)
+    pythons, unresponsive = find_pythons(host, getattr(sys, "_base_executable", None) or sys.executable)
     facts = Facts(observation.wait(tick))
-    seen = replace(of_facts(facts, host.request, pythons), silent=silent, uv=_has_uv(host), avx=_has_avx(host))
+    seen = replace(of_facts(facts, host.request, pythons), silent=unresponsive, uv=_has_uv(host), avx=_has_avx(host))
     return seen, facts.get(Packages)
 
 
@@ -107,15 +107,15 @@ def find_pythons(host: Host, own: str | None = None) -> tuple[tuple[Python, ...]
         host: the machine.
         own: the path of gpucheck's own Python, which is included even if no folder has it.
     """
-    silent = list[str]()
+    unresponsive = list[str]()
     kept: dict[str, Python] = {}
-    for number, path in enumerate(_distinct(host, silent, own)):
+    for number, path in enumerate(_distinct(host, unresponsive, own)):
         if number == INSPECTED_MAX:
             break
         python = inspect_python(host, path)
         if python is not None:
             kept.setdefault(python.version, python)
-    return tuple(kept.values()), tuple(silent)
+    return tuple(kept.values()), tuple(unresponsive)
 
 
 def inspect_python(host: Host, path: str) -> Python | None:
@@ -130,14 +130,14 @@ def inspect_python(host: Host, path: str) -> Python | None:
     return Python(version=words[1], executable=path, has_venv=words[4] == "True")
 
 
-def _distinct(host: Host, silent: list[str], own: str | None) -> Iterator[str]:
+def _distinct(host: Host, unresponsive: list[str], own: str | None) -> Iterator[str]:
     """Yield the paths of interpreters, each file only once, even if it has several links."""
     visited = set()
     for folder, patterns in _places(host, own):
         try:
             candidates = with_timeout(min(PLACE_SECONDS, max(0.0, host.remaining() / 2)), _candidates, host, patterns)
         except NoResponse:
-            silent.append(folder)
+            unresponsive.append(folder)
             continue
         for real, path in candidates:
             if real not in visited:

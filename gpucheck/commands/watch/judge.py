@@ -56,7 +56,7 @@ def slowed(moments: Sequence[Sequence[GpuSample]]) -> Iterator[Event]:
 
 
 def stalled(
-    pace: Pace, least_seconds: float, last: Sequence[GpuSample], place: str | None, driver_silent: bool
+    pace: Pace, least_seconds: float, last: Sequence[GpuSample], place: str | None, driver_unresponsive: bool
 ) -> Iterator[Event]:
     """Yield an event if a step takes far longer than the others, with the likely cause.
 
@@ -65,13 +65,13 @@ def stalled(
         least_seconds: the minimum duration of a stall.
         last: the current sample of each GPU; empty: unknown, or no GPU.
         place: the current line of Python code in a dataset ("data.py:12 in read"); None: no such code is running.
-        driver_silent: whether NVML has stopped responding.
+        driver_unresponsive: whether NVML has stopped responding.
     """
     if pace.usual_seconds is None or pace.waiting_seconds < max(least_seconds, STALL_FACTOR * pace.usual_seconds):
         return
     text = f"no step has ended for {pace.waiting_seconds:.0f} s; a step usually takes {_seconds(pace.usual_seconds)}"
     busy = [sample.utilization_percent for sample in last if sample.utilization_percent is not None]
-    if driver_silent:
+    if driver_unresponsive:
         yield Event("driver-unresponsive", f"{text}. The NVIDIA driver does not respond, either")
     elif place is not None:
         yield Event("input-pipeline-bound", f"{text}. The input pipeline is at {place}")

@@ -134,12 +134,12 @@ class Monitor:
             self.report([*self._gpu_events(sampled[-SAMPLES_JUDGED:]), *judge.memory(*limits.main_memory(host))])
 
     def _gpu_events(self, sampled: list[Sampled]) -> Iterator[Event]:
-        silent = bool(sampled) and time.monotonic() - sampled[-1].seconds > self._stall / 2
+        driver_unresponsive = bool(sampled) and time.monotonic() - sampled[-1].seconds > self._stall / 2
         yield from judge.slowed([moment.gpus for moment in sampled])
-        last = sampled[-1].gpus if sampled and not silent else ()
+        last = sampled[-1].gpus if sampled and not driver_unresponsive else ()
         if (place := _place()) is not None:
             self.places[place] += 1
-        yield from judge.stalled(self.pace(), self._stall, last, place, silent)
+        yield from judge.stalled(self.pace(), self._stall, last, place, driver_unresponsive)
         if sampled:
             yield from judge.idle(self.gpus.idle(sampled[-1].seconds, self._stall), self._stall)
 

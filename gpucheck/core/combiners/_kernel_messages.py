@@ -160,13 +160,13 @@ class Machine:
         well = {device for device, request in actions.items() if request.action is Action.IGNORE}
         latest: dict[tuple[str, str | None], DriverMessage] = {}
         for place, text in enumerate(kernel_log.nvrm):
-            address = re.search(_ADDRESS, said := re.sub(_PROCESS_NAME, "", text))
+            address = re.search(_ADDRESS, message := re.sub(_PROCESS_NAME, "", text))
             device = f"{int(address[1] or '0', 16):04x}:{address[2]}:{address[3]}.0".lower() if address else None
             about, seen = {device} if device is not None else self.addresses, saw(kernel_log, f"nvrm[{place}]")
             if not about <= self.addresses or about <= well:
                 continue
             for kind in WITHOUT_XID:
-                if re.search(kind.pattern, said) and (device is not None or not kind.is_request):
+                if re.search(kind.pattern, message) and (device is not None or not kind.is_request):
                     # A GPU that still has the fault is reported by NVML, too.
                     action = Action(kind.action) if kind.is_request else Action.IGNORE
                     latest[kind.words, device] = DriverMessage(device, self.listed.get(device or ""), seen, action, kind.words)

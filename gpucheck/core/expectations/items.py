@@ -10,11 +10,11 @@ from gpucheck.core.probes.training import Training
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One expectation. ``met`` is None if it could not be checked; ``seen`` is then the reason."""
+    """One expectation. ``met`` is None if it could not be checked; ``observed`` is then the reason."""
 
     what: str  # "Keras", "GPU 3"
     expected: str  # "==3.15.*", "at least 139 GiB"
-    seen: str
+    observed: str
     met: bool | None
     evidence: tuple[Evidence, ...] = ()
     affects: tuple[str, ...] = ()

@@ -60,7 +60,7 @@ class Ending(msgspec.Struct, frozen=True):
     open: tuple[Stage, ...] = ()  # all unfinished stages, in order; several if they ran at the same time
     starved: bool = False  # it was suspended (SIGSTOP), or waited for a processor after less than half of one so far
     seconds: float = 0.0  # from its start until its last stage began or ended
-    silent: float | None = None  # seconds since then, if it was stopped at a limit
+    silent_seconds: float | None = None  # seconds since then, if it was stopped at a limit
 
 
 class Child(Protocol):

@@ -114,7 +114,7 @@ class LocalChild:
         self._starved = False
         self._progress = 0
         self._started_at = self._progress_at = time.monotonic()  # the second: when a stage last began or ended
-        self._silent: float | None = None
+        self._silent_seconds: float | None = None
 
     def start(self, start: Callable[[], Process]) -> None:
         """Start the process, which can block on a hung file system."""
@@ -172,7 +172,7 @@ class LocalChild:
             how = "ended unexpectedly"
         unfinished = () if done else tuple(self._inbox.open)
         last = self._progress_at - self._started_at
-        return Ending(done, how, unfinished[-1] if unfinished else None, unfinished, self._starved, last, self._silent)
+        return Ending(done, how, unfinished[-1] if unfinished else None, unfinished, self._starved, last, self._silent_seconds)
 
     def send(self, message: Message) -> None:
         """Send the child a message."""
@@ -224,7 +224,7 @@ class LocalChild:
             if self._process is not None and self._process.returncode is None:
                 self._process.late = True
                 self._starved = self._process.starved()
-                self._silent = time.monotonic() - self._progress_at
+                self._silent_seconds = time.monotonic() - self._progress_at
                 self._process.kill()
 
 

@@ -65,7 +65,7 @@ def query_driver(
         RuntimeError: the query failed or timed out for a reason other than the driver.
     """
     ending, loaded = child.end(silence, longer), child.message(LibraryLoaded)
-    seconds = silence if ending.silent is None else ending.silent
+    seconds = silence if ending.silent_seconds is None else ending.silent_seconds
     if child.message(Crashed) is not None or ending.how.startswith(("not started", "stopped")):
         raise RuntimeError(f"the driver could not be queried: {ending.how}")
     if not ending.ok and ending.how not in LATE and ending.stage is None:  # it was in no call to the driver

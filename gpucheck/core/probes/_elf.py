@@ -10,7 +10,7 @@ import msgspec
 
 from gpucheck.core.host import Host
 
-FOREIGN = "built for "  # start of a problem for which the loader skips the file and continues its search
+WRONG_ARCHITECTURE = "built for "  # start of a problem for which the loader skips the file and continues its search
 
 _HEAD_BYTES = 4096  # includes the program headers of all known libraries
 _PT_LOAD, _PT_DYNAMIC = 1, 2
@@ -56,7 +56,7 @@ def problem(host: Host, path: str, machine: str) -> str | None:
     if elf is None:
         return "truncated" if data.startswith(b"\x7fELF") else "not a library"
     if machine in _MACHINES.values() and elf.machine != machine:
-        return FOREIGN + elf.machine
+        return WRONG_ARCHITECTURE + elf.machine
     if elf.kind != _ET_DYN:
         return "not a library"
     if elf.end > len(data) and not host.read_bytes(path, elf.end - 1, 1):

@@ -55,7 +55,7 @@ class Loader:
 
         A copy that the loader skips is returned only if no other one follows.
         """
-        passed_over = None
+        skipped = None
         for path, source in self._candidates(soname):
             problem = _elf.problem(self._host, path, self._machine)
             if problem == "unreadable":
@@ -64,10 +64,10 @@ class Loader:
                     continue
                 problem = problem if status.kind == "file" else "not a library"
             copy = Copy(path, source, problem)
-            if problem is None or (problem != "unreadable" and not problem.startswith(_elf.FOREIGN)):
+            if problem is None or (problem != "unreadable" and not problem.startswith(_elf.WRONG_ARCHITECTURE)):
                 return copy
-            passed_over = passed_over or copy
-        return passed_over
+            skipped = skipped or copy
+        return skipped
 
     def copies(self, soname: str, folders: tuple[str, ...]) -> list[str]:
         """Return the paths of all copies on the search path and in more folders; a file with several names is listed once."""

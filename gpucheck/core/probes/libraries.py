@@ -242,14 +242,14 @@ def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
         ending = child.end()
         for soname, answer in child.messages(LibraryOpened).items():
             opened[soname], errors[soname] = answer.error is None, answer.error
-        at_fault = ending.stage.job if ending.stage else ""
-        if ending.ok or at_fault not in wanted:
+        failed_soname = ending.stage.job if ending.stage else ""
+        if ending.ok or failed_soname not in wanted:
             break
         crashed = ending.how.startswith("killed by")
-        opened[at_fault], errors[at_fault] = False if crashed else None, ending.how  # after a timeout it is unknown
+        opened[failed_soname], errors[failed_soname] = False if crashed else None, ending.how  # after a timeout it is unknown
         if not crashed:
             break
-        del wanted[at_fault]
+        del wanted[failed_soname]
     return tuple(
         msgspec.structs.replace(library, opened=opened.get(library.soname), open_error=errors.get(library.soname))
         for library in libraries

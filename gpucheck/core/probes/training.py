@@ -25,7 +25,9 @@ from gpucheck.core.training.strategies import load
 
 HANG_SECONDS = 45.0  # for a job on several devices, plus a multiple of the time of a job on one
 HANG_FACTOR = 20.0
-CULPRITS = 3  # devices that crash the process, each of which takes another import; with more, devices are not the cause
+CRASHING_DEVICES_MAX = (
+    3  # devices that crash the process, each of which takes another import; with more, devices are not the cause
+)
 EXCHANGING = ("first step", "steps")  # the stages in which gradients are exchanged
 WITHOUT_NCCL = ("hierarchical_copy", "reduction_to_one")
 
@@ -218,7 +220,7 @@ def _train_alone(
         return runs
     again: dict[str, TrainingRun] = {}
     left = [job for job in jobs if job.id in together]
-    for _ in range(CULPRITS):
+    for _ in range(CRASHING_DEVICES_MAX):
         again.update(_again(host, left, free))
         left = [job for job in left if job.id not in again or again[job.id].status == "skipped"]
         if not left:

@@ -104,8 +104,8 @@ def _experiments(report: Report) -> list[str]:
         )
         for experiment in report.experiments
     ]
-    said = [f"- {sentence.kind}: {escape(sentence.text)}" for sentence in experiments.conclusion(report)]
-    return ["## Experiments", "", *said, "", *_table(("experiment", "devices", "result", "measured"), rows), ""]
+    conclusions = [f"- {sentence.kind}: {escape(sentence.text)}" for sentence in experiments.conclusion(report)]
+    return ["## Experiments", "", *conclusions, "", *_table(("experiment", "devices", "result", "measured"), rows), ""]
 
 
 def _paths(paths: tuple[hardware_paths.Path, ...]) -> list[str]:

@@ -71,12 +71,12 @@ def _in_threads(seconds: float, work: Callable[[_Item], _Result], parts: Sequenc
     """Start one thread for each part; stop waiting after ``seconds`` without progress."""
     results: dict[_Item, _Result] = {}
     problems: list[BaseException] = []
-    given_up = threading.Event()
+    stopped = threading.Event()
 
     def call(part: Sequence[_Item]) -> None:
         try:
             for item in part:
-                if given_up.is_set():
+                if stopped.is_set():
                     return
                 results[item] = work(item)
         except BaseException as problem:
@@ -92,7 +92,7 @@ def _in_threads(seconds: float, work: Callable[[_Item], _Result], parts: Sequenc
     while (alive := [thread for thread in threads if thread.is_alive()]) and len(results) > before:
         before = len(results)
         alive[0].join(seconds)
-    given_up.set()
+    stopped.set()
     if problems:
         raise problems[0]
     return dict(results)  # a copy: a thread that timed out may still add to it

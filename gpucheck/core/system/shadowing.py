@@ -47,9 +47,9 @@ def raised_in_shadowing_file(error: BaseException) -> bool:
 def report_shadowing_file(error: BaseException) -> bool:
     """Write the first shadowing file to standard error, once; return whether one was found."""
     for name, file in [] if _reported else shadowing_files(error).items():
-        foreign = _of_another_python(file)
-        advice = f"it belongs to another Python, so remove {foreign} from PYTHONPATH" if foreign else ADVICE
-        line = f"gpucheck: {file} shadows the installed module {name}: {advice}\n"
+        other_path = _of_another_python(file)
+        advice = f"it belongs to another Python, so remove {other_path} from PYTHONPATH" if other_path else ADVICE
+        line = f"gpucheck: {file} hides the installed module {name}: {advice}\n"
         _reported.append(line)
         try:  # noqa: SIM105 - contextlib may be shadowed
             os.write(2, line.encode("utf-8", "backslashreplace"))

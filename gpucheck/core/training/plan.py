@@ -41,11 +41,11 @@ def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = 
         proposed = strategy.jobs(devices, level >= FULL, every)
         if isinstance(proposed, list):
             jobs += [Job(name, *job) for job in proposed]
-        elif wanted or strategy.absence_is_news:
+        elif wanted or strategy.report_if_skipped:
             jobs.append(Job(name, (), skip=proposed))
     reason = "not a strategy of tf.distribute; it is for Keras on JAX (--backend jax)"
-    foreign = [name for name in wanted if name not in strategies or "tensorflow" not in strategies[name].backends]
-    return jobs + [Job(name, (), skip=reason) for name in foreign]
+    unsupported = [name for name in wanted if name not in strategies or "tensorflow" not in strategies[name].backends]
+    return jobs + [Job(name, (), skip=reason) for name in unsupported]
 
 
 def usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[str, str]]:

@@ -124,18 +124,20 @@ def _slow(slow: Slow) -> str:
 
 def conclusion(fleet: Fleet) -> str:
     """Return the number of nodes in each state, the worst first, and the effect of --strict."""
-    silent = sum(part.count for part in (*fleet.unreached.values(), *([fleet.missing] if fleet.missing is not None else [])))
+    without_report = sum(
+        part.count for part in (*fleet.unreached.values(), *([fleet.missing] if fleet.missing is not None else []))
+    )
     unusual = sum(node.verdict == "pass" and bool(node.remarks) for node in fleet.nodes)
     numbers = {
         "with a fault": fleet.counts.get("fail", 0),
         "without a verdict": fleet.counts.get("unknown", 0),
-        "without a report": silent,
+        "without a report": without_report,
         "with warnings": fleet.counts.get("warn", 0),
         "unusual": unusual,
         "healthy": fleet.counts.get("pass", 0) - unusual,
     }
     parts = [f"{number:,} {words}" for words, number in numbers.items() if number]
-    nodes = sum(fleet.counts.values()) + silent
+    nodes = sum(fleet.counts.values()) + without_report
     if not nodes:
         return f"No reports: {'no file is a report of gpucheck' if fleet.unusual else 'no *.json file was found'}."
     strict = f" With --strict, this is {'a fault' if fleet.exit_code == 1 else 'no verdict'}." if fleet.by_strict else ""

@@ -71,5 +71,5 @@ def _is_dataset(value: Value) -> bool:
 
 def _computed_in_loop(call: Call, script: Script) -> bool:
     """Whether the copied tensor was computed under a tape of the same loop."""
-    asked = call.receiver if call.method == "numpy" else call.args[0] if call.args else None
-    return any(isinstance(part, Call) and part.place.path == call.place.path and under(part.place, TAPE) for part in parts(asked))
+    value = call.receiver if call.method == "numpy" else call.args[0] if call.args else None
+    return any(isinstance(part, Call) and part.place.path == call.place.path and under(part.place, TAPE) for part in parts(value))

@@ -115,7 +115,7 @@ def _last_resort(events: Events) -> Cause | None:
     if missing:
         module = missing[-1].fields["module"]
         return Cause(f"The Python module {module} is not installed for the Python that ran this.", missing[-1:])
-    said, raised = events.unresolved("advice"), events.of("traceback")
+    advice, raised = events.unresolved("advice"), events.of("traceback")
     general = events.unresolved("program-error", last="yes")
     if general and not (general[-1].fields.get("warns") and any(event.line > general[-1].line for event in raised)):
         return Cause(f"The program failed: {short(general[-1].text)}.", general[-1:])
@@ -124,7 +124,7 @@ def _last_resort(events: Events) -> Cause | None:
         why = "so the installed releases are incompatible with each other or with the program"
         summary = f"{lacks} that its caller uses, {why}: {short(misfits[-1].text)}."
         return Cause(summary, misfits[-1:], repair_values={"misfit": "yes"})
-    if not said or any(event.line > said[-1].line for event in raised):  # an exception that a later one followed was caught
+    if not advice or any(event.line > advice[-1].line for event in raised):  # an exception that a later one followed was caught
         return None
-    summary = f"An exception ended the program, and its message says what to do: {short(said[-1].text)}."
-    return Cause(summary, said[-1:], repair_values={"quoted": "yes"})
+    summary = f"An exception ended the program, and its message says what to do: {short(advice[-1].text)}."
+    return Cause(summary, advice[-1:], repair_values={"quoted": "yes"})

@@ -78,7 +78,7 @@ class Row:
         matches: the events, of which one is enough.
         later: a later success that cancels the events.
         severity: its severity; None: the rule's.
-        beside: a kind of event that is cited as well, and that has fields for the sentence.
+        also_cite: a kind of event that is cited as well, and that has fields for the sentence.
         unless: a kind of event that rules out the cause.
         affects: the affected device of each event, in the syntax of a sentence: "[GPU {device}]".
         action: what to do with the hardware; it determines the severity.
@@ -91,14 +91,14 @@ class Row:
         *matches: Match,
         later: Later = Later.TRAINING,
         severity: Severity | None = None,
-        beside: str | None = None,
+        also_cite: str | None = None,
         unless: str = "",
         affects: str = "",
         action: Action | None = None,
     ) -> None:
         self.code = code
         self._later, self._summary, self._matches, self._severity = later, summary, matches, severity
-        self._beside, self._unless, self._affects, self._action = beside, unless, affects, action
+        self._also_cite, self._unless, self._affects, self._action = also_cite, unless, affects, action
 
     def __call__(self, events: Events) -> Cause | None:
         """Return the cause if the log has matching events."""
@@ -107,7 +107,7 @@ class Row:
             return None
         cited.sort(key=lambda event: event.text.startswith(("raise ", "'")))  # a traceback shows the code before the error
         affected = dict.fromkeys(part for event in cited if (part := sentence(self._affects, [event])))
-        cited += events.of(self._beside)[:1] if self._beside is not None else []
+        cited += events.of(self._also_cite)[:1] if self._also_cite is not None else []
         return Cause(sentence(self._summary, cited), cited, self._severity, tuple(affected), action=self._action)
 
 

@@ -114,7 +114,7 @@ def devices_hidden(events: Events) -> Cause | None:
         if any(RAY_WORKER.match(event.text) for event in failure.events):
             start = "Ray started this worker without a GPU, and hides every GPU from it."
             return Cause(start, failure.events, intended=not failure.wanted, repair_values={"ray": "yes"})
-        wanted = failure.wanted or not failure.in_passing
+        wanted = failure.wanted or not failure.is_fallback_probe
         return Cause(start, failure.events, intended=not wanted)
     beyond = [event for event in events.cuda_refusals(CUDA_ERROR_INVALID_DEVICE) if event.kind == "cuda-error"]
     beyond = [event for event in beyond if not _exists(event, events)]
@@ -153,7 +153,7 @@ def mig_misconfigured(events: Events) -> Cause | None:
     failure, shown = events.inferred(infer_startup_failure, "devices-hidden"), events.without_later_gpu_use("mig-shown")
     if failure is None or not shown or events.without_later_gpu_use("devices-hidden"):
         return None
-    severity = None if failure.wanted or not failure.in_passing else Severity.WARNING
+    severity = None if failure.wanted or not failure.is_fallback_probe else Severity.WARNING
     lines = [shown[0], *failure.events]
     summary = "The GPU is in MIG mode, and CUDA finds none of its instances."
     return Cause(summary, lines, severity, repair_values={"shown": "yes"})

@@ -58,30 +58,30 @@ def driver_missing(events: Events) -> Cause | None:
 def driver_not_loaded(events: Events) -> Cause | None:
     """Detect a driver that is not loaded: the module or NVML reports it, or the whole log implies it."""
     failed = module_failures(events)
-    foreign = events.without_later_gpu_use("gpu-unsupported-by-driver")
-    silent = [] if events.without_later_gpu_use("wsl") else events.nvml_refusals("9")
+    unsupported = events.without_later_gpu_use("gpu-unsupported-by-driver")
+    unresponsive = [] if events.without_later_gpu_use("wsl") else events.nvml_refusals("9")
     # all GPUs: if only some fail, they are lost
     handles = events.nvml_refusals(NVML_UNKNOWN) if events.nvml_refusals(NVML_NO_GPU) else []
     handles = [event for event in handles if event.fields.get("device")]
-    cited = [*failed, *foreign, *silent, *handles]
+    cited = [*failed, *unsupported, *unresponsive, *handles]
     failure = events.inferred(infer_startup_failure, "driver-not-loaded")
     if not cited and failure:
         cited = failure.events
     if not cited:
         return None
     reason = _NOT_LOADED.get(first_value(failed, "reason") or "")
-    if first_value(foreign, "reason") == "open-module":
+    if first_value(unsupported, "reason") == "open-module":
         summary = "The NVIDIA driver uses its proprietary kernel module, but this GPU needs the open one."
-    elif foreign:
-        version = first_value(foreign, "driver")
+    elif unsupported:
+        version = first_value(unsupported, "driver")
         summary = f"The NVIDIA driver{f' {version}' if version else ''} is loaded but does not support this GPU."
     elif reason is not None:
         summary = f"The NVIDIA driver is not loaded: {reason}."
-    elif handles and not (failed or silent):
+    elif handles and not (failed or unresponsive):
         summary = "The NVIDIA driver is loaded but could not initialize any GPU."
     else:
         summary = DRIVER_NOT_LOADED
-    repaired_by = "unsupported" if foreign else "refused" if handles and not (failed or silent) else ""
+    repaired_by = "unsupported" if unsupported else "refused" if handles and not (failed or unresponsive) else ""
     return Cause(summary, cited, repair_values={} if first_value(cited, "reason") else {"reason": repaired_by})
 
 

@@ -32,7 +32,7 @@ class Events:
 
     def __init__(self, log: Log) -> None:
         self.log = log
-        self._standing: dict[Later, list[Event]] = {Later.NOTHING: list(log.events)}
+        self._unresolved: dict[Later, list[Event]] = {Later.NOTHING: list(log.events)}
         self._inferred: dict[Callable[..., Any], Any] = {}
 
     def of(self, *kinds: str, **fields: str) -> list[Event]:
@@ -53,10 +53,10 @@ class Events:
 
     def without_later(self, later: Later) -> list[Event]:
         """Return the events that are not followed by this kind of success."""
-        if later not in self._standing:
-            lasting = [event for _, event in unresolved(self.log)]
-            self._standing[later] = lasting if later is Later.TRAINING else _without_later_gpu_use(self.log.events)
-        return self._standing[later]
+        if later not in self._unresolved:
+            unresolved_events = [event for _, event in unresolved(self.log)]
+            self._unresolved[later] = unresolved_events if later is Later.TRAINING else _without_later_gpu_use(self.log.events)
+        return self._unresolved[later]
 
     def infer(self, inference: "Callable[[Events], Inferred]") -> Inferred:
         """Return the result of an inference from these events, computed once."""

@@ -108,7 +108,7 @@ def ecc_errors(events: Events) -> Cause | None:
     cited = in_order(*lost, *counts, *repairs, *(event for event, _ in reports))
     if not cited:
         return None
-    asks, lines = required_action(events.log.events, reports) if reports else (Action.IGNORE, [])
+    requested, lines = required_action(events.log.events, reports) if reports else (Action.IGNORE, [])
     # New work may start while rows wait to be remapped, but not while pages wait to be retired.
     failed = [event for event in repairs if event.kind != "row-remapping" or event.fields.get("state", "").lower() != "pending"]
     unrepaired = failed or (not reports and (lost or (counts and not old)))
@@ -126,7 +126,7 @@ def ecc_errors(events: Events) -> Cause | None:
         summary = f"{label} has faulty memory whose repair failed or needs a reset: {short(repairs[0].text)}."
     else:
         summary = f"{label} has had memory errors: {reports[0][1].title}."
-    action = Action.strongest([asks, Action.RESET_GPU if unrepaired else Action.IGNORE])
+    action = Action.strongest([requested, Action.RESET_GPU if unrepaired else Action.IGNORE])
     return Cause(summary, cited, None, (device,) if device else (), repair_values=codes(reports), action=action)
 
 

@@ -41,7 +41,7 @@ class _Signs:
     """Lines of a log about CUDA's libraries."""
 
     def __init__(self, events: Events) -> None:
-        self.given_up = events.without_later_gpu_use("gpu-libraries-missing")
+        self.gpus_skipped = events.without_later_gpu_use("gpu-libraries-missing")
         self.no_runtime = events.without_later_gpu_use("cuda-runtime-unavailable")
         self.missing = [event for event in events.without_later_gpu_use("library-missing") if _is_absent(event)]
         self.conflicts = [event for event in events.without_later_gpu_use("symbol-missing") if is_conflict(event)]
@@ -49,12 +49,12 @@ class _Signs:
             self.conflicts = [event for event in self.conflicts if values([event], "file", "library")]
         lines = [event.line for event in (*self.missing, *self.conflicts)]
         raised = events.of("traceback", "import-failed", "killed", "autotuner-failed")
-        self.failed = bool(self.given_up or (lines and any(event.line >= lines[0] for event in raised)))
+        self.failed = bool(self.gpus_skipped or (lines and any(event.line >= lines[0] for event in raised)))
 
     @property
     def unused(self) -> bool:
         """Whether a library is missing, or the GPUs were skipped because of that."""
-        return bool(self.missing or self.given_up or self.no_runtime)
+        return bool(self.missing or self.gpus_skipped or self.no_runtime)
 
 
 def _library_failure(events: Events) -> dict[str, Cause]:
@@ -65,7 +65,7 @@ def _library_failure(events: Events) -> dict[str, Cause]:
     if signs.conflicts:
         return {"library-path-conflict": Cause(sentence(_CONFLICT, signs.conflicts[:1]), signs.conflicts, Severity.ERROR)}
     below = any(event.fields.get("module") in _BELOW for event in events.without_later_gpu_use("import-failed"))
-    if below and not signs.given_up:
+    if below and not signs.gpus_skipped:
         return {}  # a library that TensorFlow itself needs ended it
     if not signs.unused:
         return _named_in_python(events)
@@ -88,7 +88,7 @@ def _named_in_python(events: Events) -> dict[str, Cause]:
 def _missing(events: Events, signs: _Signs) -> dict[str, Cause]:
     """Return the cause if the loader reports missing files, or TensorFlow skipped its GPUs."""
     names = values(signs.missing, "soname")
-    lines = [*signs.missing[:3], *signs.given_up[:1], *([] if signs.missing else signs.no_runtime[:1])]
+    lines = [*signs.missing[:3], *signs.gpus_skipped[:1], *([] if signs.missing else signs.no_runtime[:1])]
     opened = values(events.of("library-opened"), "soname")
     if (majors := _majors(events, signs.missing)) is not None:
         return {"cuda-version-mismatch": _of_another_version(lines, signs.failed, names, *majors)}

@@ -15,7 +15,7 @@ ROWS = (
         "compute-mode-exclusive",
         "CUDA reports a GPU as busy or unavailable (error 46): [its compute mode {mode}|usually its compute mode] allows one process or none.",
         *refused(46),
-        beside="compute-mode",
+        also_cite="compute-mode",
     ),
     until_gpu_use(
         "compute-mode-exclusive",
@@ -67,7 +67,7 @@ ROWS = (
         "The NVSwitch fabric that connects the GPUs is not ready: the fabric manager is not running, or not of the driver's version"
         "[ {kernel}].",
         *(Match("fabric-not-ready", status=""), *refused(*results_of("fabric-manager-down")), Match("nvml-failed", code="27")),
-        beside="driver-version",
+        also_cite="driver-version",
         unless="nvswitch-absent",
         action=Action.DRAIN,
     ),
@@ -174,7 +174,7 @@ ROWS = (
         Match("input-bound"),
     ),
     # -- several GPUs and workers --
-    Row("nccl-failed", "NCCL failed: {text}.", Match("nccl-failed", "interface found"), beside="nccl-interface"),
+    Row("nccl-failed", "NCCL failed: {text}.", Match("nccl-failed", "interface found"), also_cite="nccl-interface"),
     Row("nccl-failed", "NCCL failed: {text}.", Match("nccl-failed")),
     Row("replicas-diverged", "Replicas that must be equal differ: {text}.", Match("replicas-diverged")),
     Row(

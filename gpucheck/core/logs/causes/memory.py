@@ -73,9 +73,9 @@ def host_memory_exhausted(events: Events) -> Cause | None:
         summary = f"The program was killed by SIGKILL{code}, most often because main memory ran out."
         return Cause(summary, status[:1], repair_values={"sender": "unknown", "buffer": buffer})
     failed.sort(key=lambda event: "shape" not in event.fields)
-    said = headless(failed[0].text)
-    shaped = _OOM.search(said)
-    summary = f"Main memory ran out: {short(short(shaped[0] if shaped else said), 100)}."
+    message = headless(failed[0].text)
+    shaped = _OOM.search(message)
+    summary = f"Main memory ran out: {short(short(shaped[0] if shaped else message), 100)}."
     return Cause(summary, failed[:1], repair_values={"buffer": buffer})
 
 

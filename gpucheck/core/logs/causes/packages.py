@@ -111,8 +111,8 @@ def infer_form(events: Events) -> Form:
 
 
 def _answer(events: Events, name: str) -> Event | None:
-    said = events.of(f"{name}-named")
-    answers = [event for event in said if event.fields["labelled"] == "yes"] or said
+    mentions = events.of(f"{name}-named")
+    answers = [event for event in mentions if event.fields["labelled"] == "yes"] or mentions
     return answers[0] if len(values(answers, name)) == 1 else None
 
 

@@ -152,10 +152,10 @@ ROWS = (
         "loss-not-finite",
         "[The output of the operation {operation}|A tensor that the program checks] became {value}.",
         Match("loss-not-finite", checked="yes"),
-        beside="float16-used",
+        also_cite="float16-used",
     ),
-    always("loss-not-finite", _NOT_FINITE, Match("loss-not-finite", passing="", checked=""), beside="float16-used"),
-    Row("loss-not-finite", _NOT_FINITE, Match("loss-not-finite", checked=""), beside="float16-used"),
+    always("loss-not-finite", _NOT_FINITE, Match("loss-not-finite", passing="", checked=""), also_cite="float16-used"),
+    Row("loss-not-finite", _NOT_FINITE, Match("loss-not-finite", checked=""), also_cite="float16-used"),
     *(always(code, "Watch reports: {message}.", Match("watched", code=code)) for code in _WATCHED.split()),
     Row("loss-not-falling", "The model does not learn: {text}.", Match("loss-stuck"), severity=WARNING),
 )

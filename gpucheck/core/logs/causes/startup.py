@@ -56,7 +56,7 @@ class StartupFailure(NamedTuple):
     kernel: str | None  # version of the loaded kernel module
     host: str | None  # name of the container
     result: str | None  # the result of cuInit
-    in_passing: bool  # JAX prints it for every backend that it tries
+    is_fallback_probe: bool  # JAX prints it for every backend that it tries
 
 
 class _Signs:

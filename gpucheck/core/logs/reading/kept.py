@@ -94,17 +94,17 @@ class Origin:
 
     def __init__(self) -> None:
         """Start with an unknown place."""
-        self._stays = self._now = ""
+        self._default_place = self._now = ""
 
     def update(self, fields: dict[str, str]) -> None:
         """Update the place from a line's fields."""
         if "until" in fields:
-            self._stays = self._stays or HOST  # a command that enters a container runs outside of it
+            self._default_place = self._default_place or HOST  # a command that enters a container runs outside of it
             self._now = fields["where"]
         elif fields["where"]:
-            self._stays = self._now = fields["where"]
+            self._default_place = self._now = fields["where"]
         else:  # a prompt without a place: the place before the last command
-            self._now = self._stays
+            self._now = self._default_place
 
     def stamp(self, kind: str, fields: dict[str, str]) -> dict[str, str]:
         """Return the fields of an event, with its place if it is known and the kind depends on it."""

@@ -103,7 +103,7 @@ class Reader:
         self._allowance = allowance
         self._literals = _literals()
         self._screen = Screen(self._literals, allowance)
-        self._held: Batch | None = None
+        self._pending: Batch | None = None
         self._kinds: dict[str, OfKind] = {}
         self._shapes: dict[Shape, int] = {}
         self._latest: dict[Shape, Batch] = {}
@@ -116,12 +116,12 @@ class Reader:
 
     def read(self, batch: Batch) -> None:
         """Parse the lines of the previous batch; the last batch is parsed differently, so it is held back."""
-        self._read_held(is_last=False)
-        self._held = batch
+        self._read_pending(is_last=False)
+        self._pending = batch
 
-    def _read_held(self, *, is_last: bool) -> None:
+    def _read_pending(self, *, is_last: bool) -> None:
         """Parse every line that contains a pattern's literal."""
-        batch, self._held = self._held, None
+        batch, self._pending = self._pending, None
         if batch is None or not batch.end:
             return
         self._lines = max(self._lines, batch.numbers[batch.end - 1])
@@ -156,7 +156,7 @@ class Reader:
 
     def log(self, source: str) -> Log:
         """Return the log with the kept events in order, after all lines were read."""
-        self._read_held(is_last=True)
+        self._read_pending(is_last=True)
         self._read_latest()
         return self.partial(source)
 

@@ -12,7 +12,7 @@ from gpucheck.core.logs.reading.patterns import Pattern
 
 DIGITS = str.maketrans("123456789", "0" * 9)  # makes lines that differ only in numbers equal
 IDENTIFIERS = str.maketrans("", "", "0123456789abcdef")  # numbers, addresses, UUIDs
-_FAMILIAR = 1 << 16  # cached lines with masked digits
+_CACHE_SIZE = 1 << 16  # cached lines with masked digits
 Shape = tuple[int, str]  # equal for lines that differ only in numbers and identifiers: a hash, and the first literal
 _NOTHING: Shape = (0, "")  # the shape of lines without a literal
 
@@ -92,7 +92,7 @@ class Screen:
         self.skimmed = 0  # lines that were skipped for lack of time
         self._literals, self._allowance = literals, allowance
         self._began = 0.0
-        self._familiar: dict[int, Shape] = {}  # by lines with masked digits, so that equal lines are searched once
+        self._shapes_by_line: dict[int, Shape] = {}  # by lines with masked digits, so that equal lines are searched once
         self._counts: dict[str, int] = {}  # parsed lines by their first literal
         self._often: frozenset[str] = frozenset()  # literals that are not rare
         self._useless = _USELESS
@@ -106,10 +106,10 @@ class Screen:
             return []
         began = allowance.clock()
         masked = _without_digits("\n".join(lowered)).split("\n")
-        looked = self._rare_ones(masked) if allowance.is_used_up else self._look(lowered, masked)
+        selected = self._rare_ones(masked) if allowance.is_used_up else self._select(lowered, masked)
         free = 0.0 if allowance.is_used_up else size * SEARCH_SECONDS_PER_CHARACTER
         allowance.spend(max(0.0, allowance.clock() - began - free))
-        return looked
+        return selected
 
     def begin(self, shape: Shape, must: bool = False) -> bool:
         """Whether to parse a line of this shape: time is left, or it is rare or required; if so, call ``end`` afterwards."""
@@ -126,14 +126,14 @@ class Screen:
         """End the parsing of a line."""
         self._allowance.spend(self._allowance.clock() - self._began)
 
-    def _look(self, lines: list[str], masked: list[str]) -> list[tuple[int, Shape]]:
-        if len(self._familiar) >= _FAMILIAR:
-            self._familiar.clear()
-        familiar, keys = self._familiar, list(map(hash, masked))
+    def _select(self, lines: list[str], masked: list[str]) -> list[tuple[int, Shape]]:
+        if len(self._shapes_by_line) >= _CACHE_SIZE:
+            self._shapes_by_line.clear()
+        shapes, keys = self._shapes_by_line, list(map(hash, masked))
         new, distinct = [], set(keys)
-        if strange := distinct.difference(familiar):
-            new = [index for index, key in enumerate(keys) if key in strange]
-            familiar.update(dict.fromkeys(strange, _NOTHING))
+        if new_keys := distinct.difference(shapes):
+            new = [index for index, key in enumerate(keys) if key in new_keys]
+            shapes.update(dict.fromkeys(new_keys, _NOTHING))
         single: dict[int, Shape] = {}  # lines whose digits matter
         for number, literal in self._literals.first([masked[index] for index in new]):
             index = new[number]
@@ -142,14 +142,14 @@ class Screen:
                 continue
             shape = _shape(masked[index], literal)
             if "0" not in literal:
-                familiar[keys[index]] = shape
+                shapes[keys[index]] = shape
             else:
                 single[index] = shape if self._literals.candidates(lines[index]) else _NOTHING
-        known = {key: shape for key in distinct if (shape := familiar[key]) is not _NOTHING}
-        looked = [(index, known[key]) for index, key in enumerate(keys) if key in known] if known else []
+        known = {key: shape for key in distinct if (shape := shapes[key]) is not _NOTHING}
+        selected = [(index, known[key]) for index, key in enumerate(keys) if key in known] if known else []
         for index in single:
-            familiar.pop(keys[index], None)
-        return sorted(looked + [(index, shape) for index, shape in single.items() if shape is not _NOTHING])
+            shapes.pop(keys[index], None)
+        return sorted(selected + [(index, shape) for index, shape in single.items() if shape is not _NOTHING])
 
     def _rare_ones(self, masked: list[str]) -> list[tuple[int, Shape]]:
         if self._useless >= _USELESS:

@@ -42,12 +42,12 @@ def evidence(item: Evidence, report: Report, verbose: bool = False) -> str:
     parts = re.findall(r"[^.\[\]]+", item.field)
     if item.fact == "environment" and len(parts) == 2 and parts[0] == "variables":
         return f'{parts[1]}="{_shorten(str(item.value), verbose)}"' if item.value is not None else f"{parts[1]} not set"
-    thing, words = _names(report.facts.get(item.fact), item.fact, parts)
+    subject, words = _names(report.facts.get(item.fact), item.fact, parts)
     unit = words[-1].rpartition("_")[2] if words else ""
     if unit in UNITS or unit == "bytes":
         words[-1] = words[-1].removesuffix(unit).rstrip("_")
     nothing = ABSENT.get((item.fact, parts[-1])) if item.value is None else None
-    name = f"{thing} {spelled(' '.join(words))}".strip()
+    name = f"{subject} {spelled(' '.join(words))}".strip()
     text = f"{name}: {nothing or value(item.value, words[-1] if words else '', unit, verbose)}"
     packages = report.fact(Packages)
     if verbose or packages is None or packages.tensorflow is None:
@@ -57,19 +57,19 @@ def evidence(item: Evidence, report: Report, verbose: bool = False) -> str:
 
 def _names(fact: Fact | None, probe: str, parts: list[str]) -> tuple[str, list[str]]:
     """Return the last named object on the path to a field, and the words of the path after it."""
-    thing, words = "", [probe]
+    subject, words = "", [probe]
     node: Any = fact
     for part in parts:
         if isinstance(node, (list, tuple)) and part.isdigit() and int(part) < len(node):
             node = node[int(part)]
             if name := label(node):
-                thing, words = name, []
+                subject, words = name, []
             elif not isinstance(node, str):  # a line of text needs no number
                 words.append(part)
         else:
             node = node.get(part) if isinstance(node, dict) else getattr(node, part, None) if isinstance(node, Struct) else None
             words += [] if part == "figures" else [part]
-    return thing, words
+    return subject, words
 
 
 def label(entry: object) -> str | None:

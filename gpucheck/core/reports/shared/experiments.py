@@ -123,10 +123,10 @@ def conclusion(report: Report) -> list[Sentence]:
         for one in report.experiments
         if one.status == "failed"
     ]
-    said = [*failed, *(sentence for name, words in _WORDS.items() if name in made for sentence in words(made[name]))]
-    fine = [FINE[name] for name in made if name in FINE] + [sentence.text for sentence in said if sentence.kind == "fine"]
+    unsorted = [*failed, *(sentence for name, words in _WORDS.items() if name in made for sentence in words(made[name]))]
+    fine = [FINE[name] for name in made if name in FINE] + [sentence.text for sentence in unsorted if sentence.kind == "fine"]
     sentences = sorted(
-        (sentence for sentence in said if sentence.kind != "fine"), key=lambda sentence: KINDS.index(sentence.kind)
+        (sentence for sentence in unsorted if sentence.kind != "fine"), key=lambda sentence: KINDS.index(sentence.kind)
     )
     if fine:
         text = "; ".join(fine)

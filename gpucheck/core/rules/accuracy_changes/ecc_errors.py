@@ -80,12 +80,12 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
 
 
 def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Context) -> Finding:
-    bad = [(place, gpu, trouble) for place, gpu in enumerate(gpus.gpus) if (trouble := _trouble(gpu))]
+    bad = [(place, gpu, problem) for place, gpu in enumerate(gpus.gpus) if (problem := _problem(gpu))]
     actions = [_action(gpu, reports, xids) for _, gpu, _ in bad]
-    _, worst, trouble = bad[actions.index(Action.strongest(actions))]
+    _, worst, problem = bad[actions.index(Action.strongest(actions))]
     others = [(report, xids.action([report])) for report in reports if not _counts(report, bad)]
     action = Action.strongest([*actions, *(wanted for _, wanted in others)])
-    what = f"{worst.title} {trouble}"
+    what = f"{worst.title} {problem}"
     if action not in actions:  # a message, not a counter, requires the strongest action
         what = _messages(next(report for report, wanted in others if wanted is action))
     affects = tuple(dict.fromkeys([*(gpu.label for _, gpu, _ in bad), *affected(report for report, _ in others)]))
@@ -154,7 +154,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
     yield TEST_GPU
 
 
-def _trouble(gpu: Gpu) -> str | None:
+def _problem(gpu: Gpu) -> str | None:
     waits = "needs a reset to replace a faulty row of its memory"
     return _lost(gpu) or (waits if gpu.remapping_pending else None)
 

@@ -33,27 +33,27 @@ def judge(
     if not expected.given:
         return Skip(NO_EXPECTATIONS)
     unmet = [item for item in items if item.met is False]
-    unseen = [item for item in items if item.met is None]
+    unchecked = [item for item in items if item.met is None]
     if unmet:
         return Finding(
-            summary=_summary(unmet, unseen, verb),
+            summary=_summary(unmet, unchecked, verb),
             evidence=tuple(evidence for item in unmet for evidence in item.evidence),
             fix=repairs(unmet),
             action=action,
             affects=tuple(dict.fromkeys(name for item in unmet for name in item.affects)),
         )
-    reasons = dict.fromkeys(f"{item.what} ({item.expected}): {item.seen}" for item in unseen)
+    reasons = dict.fromkeys(f"{item.what} ({item.expected}): {item.observed}" for item in unchecked)
     return Skip("; ".join(reasons)) if reasons else None
 
 
-def _summary(unmet: list[Item], unseen: list[Item], verb: str) -> str:
+def _summary(unmet: list[Item], unchecked: list[Item], verb: str) -> str:
     same: dict[tuple[str, str], list[str]] = {}
     for item in unmet:
-        same.setdefault((item.seen, item.expected), []).append(item.what)
+        same.setdefault((item.observed, item.expected), []).append(item.what)
     parts = [
         f"{listing(list(dict.fromkeys(names)))}{verb} {observed}, expected {wanted}" for (observed, wanted), names in same.items()
     ]
-    more = f"; {listing(list(dict.fromkeys(item.what for item in unseen)))} could not be checked" if unseen else ""
+    more = f"; {listing(list(dict.fromkeys(item.what for item in unchecked)))} could not be checked" if unchecked else ""
     summary = "; ".join(parts) + more
     start = summary[:1].upper() if summary.partition(" ")[0].islower() else summary[:1]  # "cuDNN" is kept
     return f"{start}{summary[1:]}."

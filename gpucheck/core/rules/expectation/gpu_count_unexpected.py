@@ -32,7 +32,7 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
 
     def of(unmet: list[Item]) -> Fixes:
         wanted = re.sub(r"\D*(\d+).*", r"\1", unmet[0].expected)  # "8", "at least 8 (--gres)"
-        return repairs(context, seen=unmet[0].seen, wanted=wanted)
+        return repairs(context, seen=unmet[0].observed, wanted=wanted)
 
     return judge(expected, expected.gpu_count, " is", of, Action.DRAIN)
 

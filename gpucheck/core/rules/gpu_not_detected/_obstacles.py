@@ -61,12 +61,12 @@ def user_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
         return None
     path, _, problem = fact.keras_settings.rpartition("keras.json: ")
     path = f"{path}keras.json"
-    put_aside = f"mv {word(path)} {word(path + '.old')}"
+    rename_command = f"mv {word(path)} {word(path + '.old')}"
     return Obstacle(
         f"the settings in {path} can't be used: {problem}",
         (*saw(fact, "keras_settings"), *failure),
         (
-            Fix(text=f"Correct {path}, or rename it: Keras writes a new one", command=put_aside),
+            Fix(text=f"Correct {path}, or rename it: Keras writes a new one", command=rename_command),
             Fix.look("Show its contents", f"cat {word(path)}"),
         ),
     )

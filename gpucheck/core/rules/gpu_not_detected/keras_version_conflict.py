@@ -90,10 +90,10 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes, packages: Packages,
     if wanted is None or state is None:
         return _legacy(backend, packages, context, trained=bool(outcomes.passed))
     # If its metadata has no requirement, use the table of releases.
-    asks = "requires" if packages.keras_requirement else "is made for"
+    verb = "requires" if packages.keras_requirement else "is made for"
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
     return Finding(
-        summary=f"{state}, but TensorFlow {tensorflow.version} {asks} keras{wanted}.",
+        summary=f"{state}, but TensorFlow {tensorflow.version} {verb} keras{wanted}.",
         evidence=(*saw(packages, "keras", field), *outcomes.saw_events("keras-version-conflict")),
         fix=repairs(context, needs=f"keras{wanted}"),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
@@ -152,8 +152,8 @@ def repairs(
         message: the error.
     """
     changed = [Fix(text=match.expand(text)) for pattern, text in _IN_KERAS_3.items() if (match := re.search(pattern, message))]
-    foreign = context.raised_in not in (None, "", "keras", "tf_keras", "tensorflow")
-    yield from () if foreign else changed  # a foreign error is not in the user's program
+    by_other_package = context.raised_in not in (None, "", "keras", "tf_keras", "tensorflow")
+    yield from () if by_other_package else changed  # another package's error is not in the user's program
     own = context.packages.tensorflow if context.packages is not None else None
     version = own.version if own is not None else context.framework_version
     release = releases.release(version or "")

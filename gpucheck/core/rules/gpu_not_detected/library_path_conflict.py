@@ -81,8 +81,8 @@ def check(
     faults: LibraryFaults, environment: Environment, tensorflow: TensorFlow | None, packages: Packages, context: Context
 ) -> Finding | Skip | None:
     """Report that the loader chooses another version; an error only if the versions are known to be incompatible."""
-    if (foreign := searched_first(faults, tensorflow, context)) is not None:
-        return foreign
+    if (finding := searched_first(faults, tensorflow, context)) is not None:
+        return finding
     if not faults.presence.present:
         return faults.presence.skip
     if faults.unknown:
@@ -158,7 +158,7 @@ def _repairs(context: Context, conflicts: list[Conflict], libraries: Libraries, 
 
 def _path(conflicts: list[Conflict], libraries: Libraries) -> str:
     """Return the command that sets the search path without the other copies' folders."""
-    foreign = {conflict.folder for conflict in conflicts}
+    conflicting = {conflict.folder for conflict in conflicts}
     unsearched = [conflict.own_folder for conflict in conflicts if conflict.own_folder not in libraries.runpath]
-    kept = [folder for folder in libraries.library_path if folder.rstrip("/") not in foreign]
+    kept = [folder for folder in libraries.library_path if folder.rstrip("/") not in conflicting]
     return set_path("LD_LIBRARY_PATH", dict.fromkeys([*unsearched, *kept]))

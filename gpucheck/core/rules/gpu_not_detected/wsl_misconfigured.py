@@ -100,12 +100,12 @@ def check(stack: CudaStack, request: Request, context: Context) -> Finding | Non
         why, summary, fields = absence
         finding = Finding(summary=summary, evidence=saw(wsl, *fields), fix=repairs(context, why=why))
         return finding if request.needs_gpu else None
-    foreign = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
+    linux_drivers = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
     loaded = (stack.cuda.library or stack.driver.library or "").startswith("/usr/lib/wsl/")
     evidence: tuple[Evidence, ...] = saw(stack.cuda, "status", "result_name", "library")
-    if foreign and not (loaded and stack.driver.gpu_count):
+    if linux_drivers and not (loaded and stack.driver.gpu_count):
         return Finding(
-            summary=f"A Linux NVIDIA driver is installed inside WSL, and hides the Windows driver: {listing(foreign)}.",
+            summary=f"A Linux NVIDIA driver is installed inside WSL, and hides the Windows driver: {listing(linux_drivers)}.",
             evidence=(*saw(wsl, "linux_driver_libraries"), *evidence),
             fix=repairs(context, why="linux-driver"),
         )
@@ -149,8 +149,8 @@ def repairs(context: Context, *, why: str = "", message: str = "", library: str 
     """
     if code == "500":
         yield UPDATE_WSL_CONTAINERS.after("In a container:")
-    said = "wsl1" if re.search(_WSL1, message) else "no-driver" if library or "no adapters" in message else ""
-    said = "no-cuda" if "ERR!" in message else said
-    yield from _BY_REASON[why or said]
+    by_message = "wsl1" if re.search(_WSL1, message) else "no-driver" if library or "no adapters" in message else ""
+    by_message = "no-cuda" if "ERR!" in message else by_message
+    yield from _BY_REASON[why or by_message]
     if not why:
         yield Fix.look("Check that the version of WSL is 2, from a Windows prompt", "wsl.exe -l -v")

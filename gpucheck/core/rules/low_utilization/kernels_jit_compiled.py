@@ -44,8 +44,8 @@ def check(
     """Report kernels that the driver compiled, if the first step was slow; cached kernels cost nothing."""
     cause, outcomes = log_causes.causes.get("kernels-jit-compiled"), log_causes.outcomes
     kernels = build.kernels if build is not None else None
-    foreign = _foreign(used, kernels)
-    if cause is None and not (kernels and foreign):
+    without_native_kernels = _without_native_kernels(used, kernels)
+    if cause is None and not (kernels and without_native_kernels):
         return outcomes.skip if kernels is None else None
     seconds: float | None = None
     others = None
@@ -62,14 +62,14 @@ def check(
     capability = cause.events[0].fields.get("capability", "") if cause is not None else ""
     return Finding(
         summary=f"{_start(seconds, others)}, because {f'TensorFlow {kernels.version if kernels else str()}'.strip()} has no native"
-        f" kernels for {_gpu(foreign, capability)} and the driver {'compiles' if seconds is None else 'compiled'} them.",
+        f" kernels for {_gpu(without_native_kernels, capability)} and the driver {'compiles' if seconds is None else 'compiled'} them.",
         evidence=evidence,
-        fix=repairs(context, capability=capability or _capability(foreign)),
-        affects=tuple(gpu.label for gpu in foreign),
+        fix=repairs(context, capability=capability or _capability(without_native_kernels)),
+        affects=tuple(gpu.label for gpu in without_native_kernels),
     )
 
 
-def _foreign(used: GpusInUse | None, kernels: Kernels | None) -> list[Gpu]:
+def _without_native_kernels(used: GpusInUse | None, kernels: Kernels | None) -> list[Gpu]:
     """Return the GPUs that the build has no native code for."""
     gpus = [gpu for _, gpu in used.used] if used is not None and kernels is not None else []
     return [gpu for gpu in gpus if kernels and gpu.compute_capability and not kernels.runs_natively(gpu.compute_capability)]
@@ -113,14 +113,14 @@ def _start(seconds: float | None, others: float | None) -> str:
     return f"The first training step took {seconds:.0f} s" + (f" ({others:.1f} s in other jobs)" if unlike else "")
 
 
-def _gpu(foreign: list[Gpu], capability: str) -> str:
-    if foreign:
-        return f"{foreign[0].title}, compute capability {version_text(foreign[0].compute_capability or (0, 0))},"
+def _gpu(without_native_kernels: list[Gpu], capability: str) -> str:
+    if without_native_kernels:
+        return f"{without_native_kernels[0].title}, compute capability {version_text(without_native_kernels[0].compute_capability or (0, 0))},"
     return f"a GPU of compute capability {capability}" if capability else "this GPU"
 
 
-def _capability(foreign: list[Gpu]) -> str:
-    return version_text(foreign[0].compute_capability or ()) if foreign else ""
+def _capability(without_native_kernels: list[Gpu]) -> str:
+    return version_text(without_native_kernels[0].compute_capability or ()) if without_native_kernels else ""
 
 
 def repairs(context: Context, *, capability: str = "") -> Fixes:

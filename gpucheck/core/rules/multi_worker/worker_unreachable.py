@@ -43,7 +43,7 @@ CONNECTION_LOST = (
     r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 )
 # See WorkerFault.how. Another program at a worker's address comes first, because it alone keeps the cluster from forming.
-SILENT = ("other program", "no answer", "not connected", "stalled", "missing", "lost")
+UNRESPONSIVE = ("other program", "no answer", "not connected", "stalled", "missing", "lost")
 _ALL_PORTS = Fix(text="Allow all TCP ports between the machines of the job: NCCL chooses new ones at each start")
 _OF_NCCL = r"NCCL|socketStartConnect"
 _STALLED = (
@@ -109,8 +109,8 @@ def _failed(failure: Failure, context: Context) -> Finding:
 def _faulty_run(outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report workers that did not respond, or could not listen."""
     for place, run in enumerate(outcomes.runs):
-        silent = [fault for how in SILENT for fault in run.worker_faults if fault.how == how]
-        faults = silent or [fault for fault in run.worker_faults if fault.how == "port taken"]
+        unresponsive = [fault for how in UNRESPONSIVE for fault in run.worker_faults if fault.how == how]
+        faults = unresponsive or [fault for fault in run.worker_faults if fault.how == "port taken"]
         if faults:
             workers = [fault.worker for fault in faults if fault.how == faults[0].how]
             return Finding(

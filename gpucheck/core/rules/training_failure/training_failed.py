@@ -191,8 +191,8 @@ def repairs(
     elif misfit:
         yield from _of_misfit(context, package, name, function)
     elif cure:
-        said = f"Not verified, but the message suggests: {cure}" if quoted else cure
-        yield Fix(text=said, command=context.pip(install) if install else None)
+        advice = f"Not verified, but the message says: {cure}" if quoted else cure
+        yield Fix(text=advice, command=context.pip(install) if install else None)
         if re.search(_SHAPES, message):
             yield Fix(text="Print the shapes before fit: model.summary(), and x.shape or next(iter(dataset))", kind="look")
     else:
@@ -239,15 +239,15 @@ def _of_module(context: Context, module: str) -> Fixes:
 
 def _of_misfit(context: Context, package: str, name: str, function: str) -> Fixes:
     """Install compatible releases of the package that uses the name and the package that lacks it."""
-    asks, lacks = context.raised_in, package_of(package) or package
+    caller, lacks = context.raised_in, package_of(package) or package
     standard = package in sys.stdlib_module_names
     what = f"the argument {name} of {function}" if function else f"{package}.{name}"
     if (name, function) == ("context", "compile"):
         yield _WITHOUT_MXNET
-    elif asks and asks != package:
-        text = f"Install a version of {asks} that matches the installed packages: it uses {what}, which they don't have"
+    elif caller and caller != package:
+        text = f"Install a version of {caller} that matches the installed packages: it uses {what}, which they don't have"
         others = [] if standard or not package else [lacks]
-        yield Fix(text=text, command=context.pip("--upgrade", package_of(asks) or asks, *others))
+        yield Fix(text=text, command=context.pip("--upgrade", package_of(caller) or caller, *others))
         if standard:
             yield Fix(text="Or use an older Python, whose standard library still has it")
     elif function or standard:

@@ -81,26 +81,26 @@ def run(setting: Setting) -> ExperimentResult:
     on_host = logical.startswith("CPU")
     watched = HostMemory() if on_host else DeviceMemory(setting.tf, logical)
     before = watched.current()
-    held, peaks, model_bytes = [], [], 0
+    used_bytes, peaks, model_bytes = [], [], 0
     for _ in range(ROUNDS):
         watched.reset()
         model_bytes = _trained(setting, logical, network.batch_size(device))
         forget(setting.keras)
         peaks.append(watched.peak())
-        held.append(watched.current())
+        used_bytes.append(watched.current())
     tolerance = HOST_TOLERANCE if on_host else DEVICE_TOLERANCE * model_bytes
     figures: dict[str, Any] = {"model_bytes": model_bytes, "held_before_bytes": before}
     for number in range(ROUNDS):
-        figures[f"held_after_round_{number + 1}_bytes"] = held[number]
+        figures[f"held_after_round_{number + 1}_bytes"] = used_bytes[number]
         figures[f"peak_of_round_{number + 1}_bytes"] = peaks[number]
-    figures["least_growth_of_a_round_bytes"] = _least_growth(held)
+    figures["least_growth_of_a_round_bytes"] = _least_growth(used_bytes)
     figures["tolerated_growth_of_a_round_bytes"] = tolerance
-    return ExperimentResult((device,), figures, leak(device, held, tolerance))
+    return ExperimentResult((device,), figures, leak(device, used_bytes, tolerance))
 
 
-def leak(device: str, held: list[int], tolerance: int) -> str | None:
+def leak(device: str, used_bytes: list[int], tolerance: int) -> str | None:
     """Return the problem if every round leaks more than the tolerance, in bytes; else None."""
-    least = _least_growth(held)
+    least = _least_growth(used_bytes)
     if least <= tolerance:
         return None
     return (
@@ -109,9 +109,9 @@ def leak(device: str, held: list[int], tolerance: int) -> str | None:
     )
 
 
-def _least_growth(held: list[int]) -> int:
+def _least_growth(used_bytes: list[int]) -> int:
     """Return the smallest growth, in bytes, of the rounds after the first: growth in a single round is not a leak."""
-    return min(held[place + 1] - held[place] for place in range(len(held) - 1))
+    return min(used_bytes[place + 1] - used_bytes[place] for place in range(len(used_bytes) - 1))
 
 
 def _trained(setting: Setting, logical: str, batch: int) -> int:

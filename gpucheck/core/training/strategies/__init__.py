@@ -31,7 +31,7 @@ class Strategy(NamedTuple):
     position: int = 9  # order in a run; ties are sorted by name
     backends: tuple[str, ...] = ("tensorflow",)  # Keras backends that support it
     steps_per_execution: int = 1  # of ``Model.fit``, run without returning to Python
-    absence_is_news: bool = True  # whether a run reports the strategy as skipped if it can't be trained
+    report_if_skipped: bool = True  # whether a run reports the strategy as skipped if it can't be trained
     not_in_bench: str | None = None  # why ``gpucheck bench`` does not measure it; None: it does
 
 

@@ -42,5 +42,5 @@ STRATEGY = Strategy(
     jobs=jobs,
     build=build,
     steps_per_execution=4,  # a TPU waits for its host after every execution, so users run several steps in one
-    absence_is_news=False,  # most machines have none
+    report_if_skipped=False,  # most machines have none
 )

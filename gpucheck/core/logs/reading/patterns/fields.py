@@ -111,11 +111,11 @@ _PIP = re.compile(r"pip3? install (?:-U |--upgrade |-q )*['\"`]?([A-Za-z][\w.-]*
 def advice(match: re.Match[str]) -> dict[str, str] | None:
     """Return ``cure``, the sentences that say what to do, and ``install``, the package that they name."""
     message = _NEXT.split(" ".join(match.string[match.start("message") : match.endpos].split()))[0]
-    said = [part for part in _SENTENCE.split(message) if _ADVICE.match(part) and not _NO_CURE.search(part)]
+    sentences = [part for part in _SENTENCE.split(message) if _ADVICE.match(part) and not _NO_CURE.search(part)]
     package = _PIP.search(message)
     needed = package_of(found[1]) if (found := _NEEDS.search(message)) else None
     install = package[1].rstrip(".") if package else needed or ""
-    if not said and not needed:
+    if not sentences and not needed:
         return None
-    cure = f"Install {needed}, which the program needs" if needed else " ".join(said)
+    cure = f"Install {needed}, which the program needs" if needed else " ".join(sentences)
     return {"cure": short(cure, 240), **({"install": install} if install else {})}
