@@ -1,6 +1,6 @@
 """The generated page docs/setup.md: the answers of `gpucheck setup` for typical machines, as a table. docs/build.py writes it."""
 
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Answer

@@ -30,7 +30,7 @@ from wheel_index import SECONDS, Remote, Wheel, index
 from wheel_symbols import Symbols, missing, read
 
 from gpucheck.commands.setup import describe
-from gpucheck.commands.setup.together import solve_together
+from gpucheck.commands.setup.combined_frameworks import solve_together
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.answer import Choice
 from gpucheck.core.solver.machine import Requirements

@@ -21,7 +21,7 @@ from packaging.tags import compatible_tags, cpython_tags
 from packaging.utils import parse_wheel_filename
 from wheel_index import SECONDS, Remote
 
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.downloads import name
 from gpucheck.core.compat.tensorflow import RELEASES

@@ -16,7 +16,7 @@ from gpucheck.cli.group import cli
 from gpucheck.cli.screen import without_commands
 from gpucheck.commands.fleet.options import FORMATS as FLEET_FORMATS
 from gpucheck.commands.setup import render
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.model import Level
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements

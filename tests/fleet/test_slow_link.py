@@ -12,7 +12,7 @@ import pytest
 from recipe_helpers import run
 from systems.slurm import free_ports
 
-from gpucheck.commands.fleet.together import training
+from gpucheck.commands.fleet.joint_training import training
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow, pytest.mark.timeout(200)]
 BYTES_PER_SECOND = 10e6

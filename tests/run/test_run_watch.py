@@ -10,7 +10,7 @@ import pytest
 from lab import fake_driver
 
 from gpucheck.commands.watch.judge import Event
-from gpucheck.commands.watch.outside import Processes, Use, limited, lines
+from gpucheck.commands.watch.process_monitor import Processes, Use, limited, lines
 from gpucheck.commands.watch.workers import Worker
 from gpucheck.core.model.fit import GpuUse
 

@@ -11,7 +11,7 @@ import subprocess
 import case_files
 
 from gpucheck.commands.setup import describe
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.machine import Gpu, Machine, Python, Requirements
 

@@ -15,7 +15,7 @@ from leftovers import VARIABLE, leftovers_after
 
 from gpucheck.cli import signals
 from gpucheck.commands.setup import apply, steps
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.host import Disk
 from gpucheck.core.solver.machine import Machine, Python
 

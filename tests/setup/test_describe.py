@@ -6,7 +6,7 @@ import pathlib
 import command
 import pytest
 
-from gpucheck.commands.setup import describe, elsewhere
+from gpucheck.commands.setup import describe, other_machine
 from gpucheck.core.compat import gpus, tpu
 from gpucheck.core.solver.machine import Gpu, OtherGpu, Python
 
@@ -106,28 +106,28 @@ def test_windows_with_wsl2_is_linux():
 )
 def test_table_of_nvidia_smi(smi, driver, mode, on, system, wsl):
     text = TABLE.format(smi=smi, driver=driver, mode=mode, on=on)
-    found = elsewhere.of_nvidia_smi(text)
+    found = other_machine.of_nvidia_smi(text)
     assert (found.driver, found.wsl, [gpu.capability for gpu in found.gpus]) == (driver, wsl, [(8, 6), (9, 0)])
     assert "system" in found.left_open if system is None else found.system == system
 
 
 def test_list_and_csv_of_nvidia_smi():
-    listed = elsewhere.of_nvidia_smi("GPU 0: NVIDIA L4 (UUID: GPU-1)\nGPU 1: NVIDIA L4 (UUID: GPU-2)\n")
+    listed = other_machine.of_nvidia_smi("GPU 0: NVIDIA L4 (UUID: GPU-1)\nGPU 1: NVIDIA L4 (UUID: GPU-2)\n")
     assert ([gpu.capability for gpu in listed.gpus], listed.driver) == ([(8, 9), (8, 9)], None)
-    rows = elsewhere.of_nvidia_smi("name, driver_version, compute_cap\nNVIDIA Thing, 535.104.05, 8.0\n")
+    rows = other_machine.of_nvidia_smi("name, driver_version, compute_cap\nNVIDIA Thing, 535.104.05, 8.0\n")
     assert (rows.gpus, rows.driver) == ((Gpu(name="NVIDIA Thing", capability=(8, 0)),), "535.104.05")
-    assert elsewhere.of_nvidia_smi("anything") is None
+    assert other_machine.of_nvidia_smi("anything") is None
 
 
 def test_damaged_csv_of_nvidia_smi():
-    assert elsewhere.of_nvidia_smi("driver_version, name\n580.65.06\n") is None
-    assert elsewhere.of_nvidia_smi("driver_version, name\n580.65.06\n580.65.06, NVIDIA L4\n").driver == "580.65.06"
-    assert elsewhere.of_nvidia_smi(f"name, driver_version\n{'a' * 200_000}, 580.65.06\n") is None
+    assert other_machine.of_nvidia_smi("driver_version, name\n580.65.06\n") is None
+    assert other_machine.of_nvidia_smi("driver_version, name\n580.65.06\n580.65.06, NVIDIA L4\n").driver == "580.65.06"
+    assert other_machine.of_nvidia_smi(f"name, driver_version\n{'a' * 200_000}, 580.65.06\n") is None
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_file_that_powershell_wrote(encoding):
-    found = elsewhere.of_file("name, driver_version\nNVIDIA L4, 580.65.06\n".encode(encoding), "smi.csv")
+    found = other_machine.of_file("name, driver_version\nNVIDIA L4, 580.65.06\n".encode(encoding), "smi.csv")
     assert (found.driver, [gpu.name for gpu in found.gpus]) == ("580.65.06", ["NVIDIA L4"])
 
 

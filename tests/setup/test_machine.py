@@ -7,7 +7,7 @@ import pytest
 from fakes import FakeHost
 
 from gpucheck.commands.setup import read
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.host import Completed
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request

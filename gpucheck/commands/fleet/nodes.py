@@ -14,10 +14,10 @@ from gpucheck.cli.signals import interruptible
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.fleet.decoded import NodeReport
 from gpucheck.commands.fleet.engines import EngineTimeout, Ray, Slurm, Task, Unusable, most_seconds
+from gpucheck.commands.fleet.joint_training import configurations, with_training
 from gpucheck.commands.fleet.merge import Merge
 from gpucheck.commands.fleet.model import Fleet
 from gpucheck.commands.fleet.read import read
-from gpucheck.commands.fleet.together import configurations, with_training
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import ExitCode, Request
 from gpucheck.core.system import ulimits

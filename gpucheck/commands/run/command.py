@@ -25,7 +25,7 @@ START_SECONDS = 10.0  # timeout of the monitor's start
 # The second fork keeps the monitor from being a child of the command. The package's folder comes last on sys.path.
 _START = (
     "import os, sys; os.fork() and os._exit(0); sys.path.append(sys.argv.pop(1)); "
-    "from gpucheck.commands.watch.outside import main; main()"
+    "from gpucheck.commands.watch.process_monitor import main; main()"
 )
 _Result = TypeVar("_Result")
 EXAMPLES = """\b

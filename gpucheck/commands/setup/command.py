@@ -12,11 +12,11 @@ from gpucheck.cli.request import this_machine
 from gpucheck.cli.screen import display_options, progress_line, progress_text, say, show
 from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.setup import apply, describe, files, render, steps
-from gpucheck.commands.setup.elsewhere import read as read_elsewhere
-from gpucheck.commands.setup.here import Here, look
+from gpucheck.commands.setup.combined_frameworks import solve_together
+from gpucheck.commands.setup.full_answer import solve
+from gpucheck.commands.setup.other_machine import read as read_other_machine
 from gpucheck.commands.setup.read import inspect_python, read
-from gpucheck.commands.setup.together import solve_together
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.this_machine import Here, look
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import OTHERS, TRAINING_BACKENDS
 from gpucheck.core.compat.tensorflow import RELEASES
@@ -68,7 +68,7 @@ class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Machine:
         """Return the machine; fail for an unknown word."""
         try:
-            return read_elsewhere(str(value).strip())
+            return read_other_machine(str(value).strip())
         except describe.Unknown as error:
             self.fail(f"{error}\nFor example: --for {describe.EXAMPLE}, --for report.json, nvidia-smi | ... --for -", param, ctx)
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpucheck.commands.setup.files import table_entry
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.tensorflow import RELEASES
 from gpucheck.core.host import Host

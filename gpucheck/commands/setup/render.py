@@ -9,8 +9,8 @@ import msgspec
 
 from gpucheck.commands.setup import files
 from gpucheck.commands.setup.files import title
-from gpucheck.commands.setup.here import Here, Installed, Place
 from gpucheck.commands.setup.project import Found
+from gpucheck.commands.setup.this_machine import Here, Installed, Place
 from gpucheck.core.compat import downloads, versions
 from gpucheck.core.reports.shared.words import clean
 from gpucheck.core.solver import commands, constraints

@@ -10,7 +10,7 @@ from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun, XlaChecked
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.training import experiments, inspection, plan
-from gpucheck.core.training.smoke import checksums, fit, together
+from gpucheck.core.training.smoke import checksums, fit, parallel_devices
 from gpucheck.core.training.smoke.proof import first_sentence
 from gpucheck.core.training.smoke.tensorflow import TensorFlowJob
 
@@ -92,8 +92,8 @@ def _train_group(
     """Train a group of jobs: several at the same time if TensorFlow allows it, else one after the other."""
     if len(group) > 1:
         try:
-            return together.train(reporter, tf, keras, group, names)
-        except together.CannotShareStep:
+            return parallel_devices.train(reporter, tf, keras, group, names)
+        except parallel_devices.CannotShareStep:
             pass  # one after the other is slower, and verifies the same
     return [fit.train(reporter, keras, job, TensorFlowJob(tf, keras, job, names, cross_device)) for job in group]
 

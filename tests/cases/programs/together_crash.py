@@ -1,6 +1,6 @@
 import sys, threading
 def trace(frame, event, argument):
-    if event == "call" and frame.f_code.co_name == "_train" and frame.f_code.co_filename.endswith("together.py"):
+    if event == "call" and frame.f_code.co_name == "_train" and frame.f_code.co_filename.endswith("parallel_devices.py"):
         if frame.f_locals["self"].variables.device == "CPU:2":
             import os, signal
             os.kill(os.getpid(), signal.SIGSEGV)

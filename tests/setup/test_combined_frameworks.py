@@ -7,7 +7,7 @@ import pytest
 from command import gpucheck
 
 from gpucheck.commands.setup import describe, files
-from gpucheck.commands.setup.together import solve_together
+from gpucheck.commands.setup.combined_frameworks import solve_together
 from gpucheck.core.solver import commands
 from gpucheck.core.solver.machine import Requirements
 

@@ -5,8 +5,8 @@ import os
 import pytest
 from fakes import NOWHERE, FakeHost
 
-from gpucheck.commands.setup import here
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup import this_machine
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.host import Disk
 from gpucheck.core.model import Request
@@ -21,7 +21,7 @@ CUDNN = Requirement(name="nvidia-cudnn-cu12", specifier=">=9.3", installed="9.3"
 
 
 def chosen(*, env=HOME, **fields):
-    return here.choose_folder(FakeHost(env=env, **{"folders": ("/home/user", os.getcwd()), **fields}))
+    return this_machine.choose_folder(FakeHost(env=env, **{"folders": ("/home/user", os.getcwd()), **fields}))
 
 
 def test_existing_folder_is_not_used():
@@ -55,7 +55,7 @@ def test_unwritable_folder_is_reported():
 )
 def test_prerequisites_come_before_the_commands(user, os_name, python, command):
     machine = Machine(os_name=os_name, pythons=(python,), uv=False)
-    seen = here.look(FakeHost(user=user, request=Request()), solve(machine), Requirements(), None, (), None)
+    seen = this_machine.look(FakeHost(user=user, request=Request()), solve(machine), Requirements(), None, (), None)
     assert [line[: len(command or "")] for line in seen.before] == ([command] if command else [])
 
 
@@ -105,15 +105,15 @@ def others(**versions):
     ],
 )
 def test_working_installed_combination_is_named(machine, requirements, found, title):
-    installed = here.find_installed(machine, requirements, found, PYTHON)
+    installed = this_machine.find_installed(machine, requirements, found, PYTHON)
     assert (installed.title if installed else None) == title
 
 
 def test_required_variable_of_an_installed_combination_is_named():
-    (needed,) = here.find_installed(GPU, Requirements(), packages("2.21.0"), PYTHON).choice.assignments
+    (needed,) = this_machine.find_installed(GPU, Requirements(), packages("2.21.0"), PYTHON).choice.assignments
     assert needed.variable == "LD_LIBRARY_PATH"
 
 
 def test_unreadable_installation_is_not_called_working():
-    assert here.find_installed(CPU, Requirements(), None, PYTHON) is None
-    assert here.find_installed(CPU, Requirements(), packages(), "it does not respond") is None
+    assert this_machine.find_installed(CPU, Requirements(), None, PYTHON) is None
+    assert this_machine.find_installed(CPU, Requirements(), packages(), "it does not respond") is None

@@ -10,8 +10,8 @@ import pytest
 
 from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, terminal
+from gpucheck.commands.fleet.joint_training import configurations, with_training
 from gpucheck.commands.fleet.merge import Merge
-from gpucheck.commands.fleet.together import configurations, with_training
 from gpucheck.core.training.worker import LINK_ROUNDS, pairs
 
 NODES = ("n1", "n2", "n3")

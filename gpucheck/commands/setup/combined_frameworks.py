@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from gpucheck.commands.setup.whole_answer import solve
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.solver.answer import Answer, Choice, Reason, refused

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from gpucheck.commands.setup.full_answer import solve
 from gpucheck.commands.setup.project import Found, examine
-from gpucheck.commands.setup.whole_answer import solve
 from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES

@@ -13,7 +13,7 @@ from gpucheck.core.child.messages.training import Job
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes import training
-from gpucheck.core.training.smoke import proof, together
+from gpucheck.core.training.smoke import parallel_devices, proof
 
 needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 pytestmark = pytest.mark.tensorflow
@@ -81,10 +81,10 @@ def test_misplaced_op_is_attributed_to_the_device_that_lacks_it():
     found = {}
     for device in ("GPU:0", "GPU:1"):
         result = found[device] = Job("one_device", (device,)).planned_run
-        proof.note_placement(result, together.ops_of_device(placed, device, ["GPU:0", "GPU:1"]), [device])
+        proof.note_placement(result, parallel_devices.ops_of_device(placed, device, ["GPU:0", "GPU:1"]), [device])
     assert [result.placement_verified for result in found.values()] == [True, False]
     assert found["GPU:1"].misplaced_ops == ("Conv2D on CPU:0",)
-    assert together.ops_of_device(None, "GPU:0", []) is None
+    assert parallel_devices.ops_of_device(None, "GPU:0", []) is None
 
 
 COMPILED = program("together_compiled.py")
