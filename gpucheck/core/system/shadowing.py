@@ -49,7 +49,7 @@ def report_shadowing_file(error: BaseException) -> bool:
     for name, file in [] if _reported else shadowing_files(error).items():
         other_path = _of_another_python(file)
         advice = f"it belongs to another Python, so remove {other_path} from PYTHONPATH" if other_path else ADVICE
-        line = f"gpucheck: {file} hides the installed module {name}: {advice}\n"
+        line = f"gpucheck: {file} shadows the installed module {name}: {advice}\n"
         _reported.append(line)
         try:  # noqa: SIM105 - contextlib may be shadowed
             os.write(2, line.encode("utf-8", "backslashreplace"))

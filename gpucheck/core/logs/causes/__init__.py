@@ -126,5 +126,5 @@ def _last_resort(events: Events) -> Cause | None:
         return Cause(summary, misfits[-1:], repair_values={"misfit": "yes"})
     if not advice or any(event.line > advice[-1].line for event in raised):  # an exception that a later one followed was caught
         return None
-    summary = f"An exception ended the program, and its message says what to do: {short(advice[-1].text)}."
+    summary = f"An exception ended the program, and its message suggests a fix: {short(advice[-1].text)}."
     return Cause(summary, advice[-1:], repair_values={"quoted": "yes"})

@@ -165,7 +165,7 @@ def cuda_init_failed(events: Events) -> Cause | None:
         summary = f"CUDA can't be initialized: it returns {result.name} ({code}: {result.meaning})."
     else:
         reason = first_value(cited, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
-        summary = f"CUDA does not start: {short(reason)}."
+        summary = f"CUDA can't be initialized: {short(reason)}."
     action, lines = required_action(events.log.events, xids) if xids else (None, [])
     cited = [*cited, *(event for event, _ in xids), *lines]
     devices = [device for event, _ in xids if (device := address(event))]

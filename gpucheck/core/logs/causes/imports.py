@@ -57,7 +57,7 @@ def _hiding_file(events: Events) -> Cause | None:
         certain = event.kind == "module-hidden" and (module == "tensorflow" or re.search(_HIDDEN, event.text))
         if file or certain:
             name = file or f"a file named {module}.py, most likely next to the program,"
-            summary = f"The import fails: {name} hides the installed module {module}."
+            summary = f"The import fails: {name} shadows the installed module {module}."
             return Cause(summary, [*of_module[:1], event], repair_values={"hides": module, "file": file or ""})
     return None
 
@@ -94,7 +94,7 @@ def keras_backend_mismatch(events: Events) -> Cause | None:
 
 
 def keras_backend_import_failed(events: Events) -> Cause | None:
-    """Detect incompatible versions of JAX, jaxlib and the CUDA plug-in."""
+    """Detect incompatible versions of JAX, jaxlib and the CUDA plugin."""
     cited = events.unresolved("jax-versions") + _versions_of_plugin(events)
     if not cited:
         return None

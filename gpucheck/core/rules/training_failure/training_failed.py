@@ -191,7 +191,7 @@ def repairs(
     elif misfit:
         yield from _of_misfit(context, package, name, function)
     elif cure:
-        advice = f"Not verified, but the message says: {cure}" if quoted else cure
+        advice = f"Not verified, but the message suggests: {cure}" if quoted else cure
         yield Fix(text=advice, command=context.pip(install) if install else None)
         if re.search(_SHAPES, message):
             yield Fix(text="Print the shapes before fit: model.summary(), and x.shape or next(iter(dataset))", kind="look")
