@@ -1,9 +1,9 @@
-"""The causes that this run's own log reports, unless a training job of this run disproves them."""
+"""The causes that this run's own log reports, unless a training job of this run disproves them; and those of failed jobs."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
+from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes, label
 from gpucheck.core.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun, combiner
 from gpucheck.core.repairs.context import Context
 
@@ -12,10 +12,11 @@ if TYPE_CHECKING:  # --quick, which reads no log, would import all causes
 
 
 class LogCauses(Fact, frozen=True, kw_only=True):
-    """The causes in the log, by code."""
+    """The causes in the log, by code, and the causes of failed training jobs, which their reasons report as a log does."""
 
     outcomes: TrainingOutcomes
     causes: "dict[str, Cause]"
+    of_reasons: "dict[str, dict[str, Cause]]"  # by the reason of a failed job
 
     @property
     def kernel_failed(self) -> bool:
@@ -36,9 +37,13 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         places = [self.outcomes.events.index(event) for event in cited if event in self.outcomes.events]
         return tuple(item for place in places for item in self.outcomes.saw_event(place))
 
-    def evidence_of(self, code: str, pattern: str) -> tuple[Evidence, ...] | None:
-        """Return the evidence of a cause: a failed run whose reason matches, else the log's lines; None if there is neither."""
-        failed, cause = self.outcomes.failed_run(pattern), self.cause(code)
+    def failed_run(self, code: str, on: Callable[[TrainingRun], bool] = lambda run: True) -> Failure | None:
+        """Return the first failed run whose reason reports the cause with that code."""
+        return self.outcomes.failed_run(lambda run: code in self.of_reasons.get(run.reason or "", ()) and on(run))
+
+    def evidence_of(self, code: str) -> tuple[Evidence, ...] | None:
+        """Return the evidence of a cause: a failed run that reports it, else the log's lines; None if there is neither."""
+        failed, cause = self.failed_run(code), self.cause(code)
         if failed is None and cause is None:
             return None
         return failed.evidence if failed is not None else self.evidence(cause)
@@ -46,24 +51,22 @@ class LogCauses(Fact, frozen=True, kw_only=True):
     def failure(
         self,
         code: str,
-        pattern: str,
         summary: str,
         fix: Iterable[Fix],
         *,
         on: Callable[[TrainingRun], bool] = lambda run: True,
         severity: Severity | None = None,
     ) -> Finding | None:
-        """Return the finding from a failed run whose reason matches, else from the log; None if there is neither.
+        """Return the finding from a failed run that reports the cause, else from the log; None if there is neither.
 
         Args:
             code: the cause's code.
-            pattern: matches the failure's reason.
             summary: for a failed run, with the placeholders {run} and {text}.
             fix: for both; read once.
             on: selects the runs to consider.
             severity: for a failed run; None: the rule's own.
         """
-        failed = self.outcomes.failed_run(pattern, on)
+        failed = self.failed_run(code, on)
         if failed is not None and failed.run is not None:
             sentence = summary.format(run=label(failed.run), text=failed.text)
             return Finding(summary=sentence, evidence=failed.evidence, fix=fix, affects=failed.affects, severity=severity)
@@ -88,9 +91,12 @@ class LogCauses(Fact, frozen=True, kw_only=True):
 
 @combiner
 def combine(outcomes: TrainingOutcomes) -> LogCauses:
-    """Infer the causes from the log; none without a log."""
-    if outcomes.log is None:
-        return LogCauses(outcomes=outcomes, causes={})
+    """Infer the causes from the log and the reasons of failed jobs; none without either."""
+    reasons = {run.reason for run in outcomes.failed if run.reason}
+    if outcomes.log is None and not reasons:
+        return LogCauses(outcomes=outcomes, causes={}, of_reasons={})
     from gpucheck.core.logs.causes import judge
+    from gpucheck.core.logs.reading import parse
 
-    return LogCauses(outcomes=outcomes, causes=judge(outcomes.log))
+    of_reasons = {reason: judge(parse(reason.splitlines(), "")) for reason in reasons}
+    return LogCauses(outcomes=outcomes, causes=judge(outcomes.log) if outcomes.log is not None else {}, of_reasons=of_reasons)

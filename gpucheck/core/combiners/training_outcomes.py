@@ -68,24 +68,23 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         self,
         pattern: str,
         *kinds: str,
-        on: Callable[[TrainingRun], bool] = lambda run: True,
         where: Callable[[Event], bool] = lambda event: True,
     ) -> Failure | Skip | None:
         """Return the first failed run whose reason matches, else the first unresolved log event of these kinds.
 
         None if all jobs passed: an alarming log line is then not a failure.
         """
-        if (failed := self.failed_run(pattern, on)) is not None:
+        if (failed := self.failed_run(lambda run: re.search(pattern, run.reason or "") is not None)) is not None:
             return failed
         for place, event in () if self.all_passed else unresolved(self.log, *kinds):
             if where(event):
                 return Failure(short(event.text), self.saw_event(place), (), None, event)
         return self.skip
 
-    def failed_run(self, pattern: str, on: Callable[[TrainingRun], bool] = lambda run: True) -> Failure | None:
-        """Return the first failed run whose reason matches."""
+    def failed_run(self, fits: Callable[[TrainingRun], bool]) -> Failure | None:
+        """Return the first failed run that fits."""
         for place, run in enumerate(self.runs):
-            if run.status == "failed" and on(run) and re.search(pattern, run.reason or ""):
+            if run.status == "failed" and fits(run):
                 return Failure(short(run.reason or ""), self.saw_run(place, "devices", "reason"), run.devices, run)
         return None
 

@@ -44,7 +44,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import TEST_GPU
 from gpucheck.core.repairs.machine import act, required_action
 
-LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
 _CONTAINED = (63, 94)  # Xids of an error that ended only the affected program
 _COUNTERS = Fix.look("Show the error counters", "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT")
 _BOARD = Fix(text="If errors occur again, or remapping failed, have the board replaced")
@@ -68,7 +67,7 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
     if reports:
         return _reported(reports, xids, context)
     summary = "GPU memory had an uncorrectable error: {text}."
-    failure = log_causes.failure("ecc-errors", LOST, summary, repairs(context), severity=Severity.ERROR)
+    failure = log_causes.failure("ecc-errors", summary, repairs(context), severity=Severity.ERROR)
     if failure is not None:
         return failure
     if gpus is None:

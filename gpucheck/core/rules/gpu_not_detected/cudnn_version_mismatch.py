@@ -33,7 +33,7 @@ from msgspec.structs import replace
 
 from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.library_faults import LibraryFaults
-from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.compat import cuda as cuda_tables
 from gpucheck.core.compat import tensorflow as releases
 from gpucheck.core.compat import versions
@@ -44,7 +44,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import WITHOUT_LIBRARY_PATH
 from gpucheck.core.rules.gpu_not_detected._cuda_builds import cuda_build, cudnn_build, jax_build
 
-_REFUSED_BY_XLA = r"Autotuner could not find any supported configs for HLO: %cudnn-conv"
 _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
 
 
@@ -53,12 +52,12 @@ _FIRST_FOR_CUDA_12 = "8.9"  # of the releases of TensorFlow
     explains=("cudnn-missing", "cudnn-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
 def check(
-    faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes, packages: Packages, context: Context
+    faults: LibraryFaults, gpus: CudaGpus, log_causes: LogCauses, packages: Packages, context: Context
 ) -> Finding | Skip | None:
     """Report TensorFlow's own message, else compare the version that the loader finds with the release's."""
-    if (refused := _refused_by_xla(faults, outcomes, context)) is not None:
+    if (refused := _refused_by_xla(faults, log_causes, context)) is not None:
         return refused
-    if not faults.presence.present or outcomes.trained_on_gpu():
+    if not faults.presence.present or log_causes.outcomes.trained_on_gpu():
         return faults.presence.skip
     libraries = faults.libraries
     version = libraries.tensorflow
@@ -71,7 +70,7 @@ def check(
         return _other_major(packages, needed, version, cudnn.package, context)
     if cudnn.version is None:
         return Skip("the version of the cuDNN that the loader finds is unknown")
-    complaint = outcomes.saw_events("cudnn-version-mismatch")
+    complaint = log_causes.outcomes.saw_events("cudnn-version-mismatch")
     evidence = (*saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version"), *complaint)
     older = not versions.at_least(cudnn.version, needed.cudnn)
     if older or complaint:
@@ -94,9 +93,9 @@ def check(
     )
 
 
-def _refused_by_xla(faults: LibraryFaults, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
+def _refused_by_xla(faults: LibraryFaults, log_causes: LogCauses, context: Context) -> Finding | None:
     """Report a run in which XLA found no way to run a convolution, with a cuDNN that is known to cause this."""
-    failed = None if faults.libraries.cudnn_parts_missing else outcomes.failed_run(_REFUSED_BY_XLA)
+    failed = None if faults.libraries.cudnn_parts_missing else log_causes.failed_run("cudnn-version-mismatch")
     cudnn = next((library for library in faults.libraries.libraries if library.soname.startswith("libcudnn.")), None)
     if failed is None or (cudnn is not None and cudnn.version and versions.at_least(cudnn.version, cuda_tables.CUDNN_FOR_XLA)):
         return None

@@ -33,7 +33,6 @@ from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import other_interface, without_nccl
 
-FAILED = r"(?i)\bnccl"
 _LOOK = Fix.look("Make NCCL print what it does when the job runs again", "export NCCL_DEBUG=INFO")
 _PEERS = Fix(
     text="Try without peer access; if that helps, the path between the GPUs is at fault (ACS, NVLink)",
@@ -54,12 +53,12 @@ _LONGER_TIMEOUT = Fix(
 @rule(scope=Scope.HOST, explains=("training-failed", "training-crashed"), first_check="NCCL's own messages, with NCCL_DEBUG=INFO")
 def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a failed run or a log line that names NCCL, or a run that passes only without NCCL."""
-    cause, failed = log_causes.cause("nccl-failed"), log_causes.outcomes.failed_run(FAILED)
+    cause, failed = log_causes.cause("nccl-failed"), log_causes.failed_run("nccl-failed")
     named = cause.values(repairs.__kwdefaults__ or ()) if cause is not None else {}
     if failed is not None and failed.run is not None:
         named["lines"] = f"{failed.run.reason}\n{named.get('lines', '')}"
     fix = repairs(context, **{**named, "exchange": trial.exchange})
-    if (failure := log_causes.failure("nccl-failed", FAILED, "NCCL failed in {run}: {text}.", fix)) is not None:
+    if (failure := log_causes.failure("nccl-failed", "NCCL failed in {run}: {text}.", fix)) is not None:
         return failure
     if trial.passed is None or not on_gpu(trial.passed):
         return log_causes.outcomes.skip

@@ -41,7 +41,6 @@ from gpucheck.core.repairs.machine import act, required_action
 
 GPUS_OF_A_BASEBOARD = 8  # NVIDIA Fabric Manager user guide, also for the switches
 SWITCHES_OF_A_BASEBOARD = {"0x1af1": 6, "0x22a3": 4}  # by PCI device id: with A100, with H100 and H200
-UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 _LOOK = Fix.look("Check the links", "nvidia-smi nvlink --status")
 _HARDWARE = Fix(text="If links stay down after a restart, have the board, the bridge or the NVSwitch repaired")
 
@@ -82,7 +81,7 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
     if reports:
         return _reported(reports, xids, context)
     summary = "An NVLink failed: {text}."
-    failure = log_causes.failure("nvlink-down", UNCORRECTABLE, summary, repairs(context), severity=Severity.ERROR)
+    failure = log_causes.failure("nvlink-down", summary, repairs(context), severity=Severity.ERROR)
     if failure is not None:
         return failure
     linked = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.nvlinks]

@@ -29,8 +29,6 @@ from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import without_nccl
 
-REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
-
 
 @rule(
     severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed", "scaling-inefficient"), first_check="nvidia-smi topo -m"
@@ -40,7 +38,7 @@ def check(
 ) -> Finding | Skip | None:
     """Report refused peer access that stopped training, or missing access despite an NVSwitch or with slow training."""
     outcomes = log_causes.outcomes
-    failed = outcomes.failed_run(REFUSED)
+    failed = log_causes.failed_run("peer-access-unavailable")
     if failed is not None and failed.run is not None:
         return Finding(
             summary=f"Peer access between GPUs failed in {label(failed.run)}: {failed.text}.",

@@ -30,15 +30,12 @@ from gpucheck.core.probes.cluster import Cluster
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.repairs.context import Context
 
-REFUSED = r"PerReplica"
-
 
 @rule(scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
 def check(cluster: Cluster | None, keras: Keras | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report that Keras tried to convert values of replicas. TF_CONFIG alone does not show whether the program calls fit."""
     failure = log_causes.failure(
         "multi-worker-fit-unsupported",
-        REFUSED,
         MULTI_WORKER_FIT,
         repairs(context),
         on=lambda run: run.strategy == "multi_worker_mirrored",

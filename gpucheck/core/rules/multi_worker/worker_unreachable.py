@@ -71,7 +71,7 @@ def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, 
     faulty = _faulty_run(outcomes, context)
     if faulty is not None:
         return faulty
-    failed = outcomes.failed_run(CONNECTION_LOST, lambda run: run.strategy == "multi_worker_mirrored")
+    failed = log_causes.failed_run("worker-unreachable", lambda run: run.strategy == "multi_worker_mirrored")
     if failed is not None:
         return _failed(failed, context)
     cause = log_causes.cause("worker-unreachable")

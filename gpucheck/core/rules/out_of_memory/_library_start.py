@@ -7,9 +7,7 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import HOLDERS, disable_preallocation
 
 
-def library_start_failure(
-    log_causes: LogCauses, context: Context, code: str, library: str, pattern: str
-) -> Finding | Skip | None:
+def library_start_failure(log_causes: LogCauses, context: Context, code: str, library: str) -> Finding | Skip | None:
     """Report that a run failed in the library, or a log that reports this if no run passed.
 
     Args:
@@ -17,9 +15,8 @@ def library_start_failure(
         context: for the repairs.
         code: the rule's code.
         library: its name.
-        pattern: matches the reason of a run that failed in the library.
     """
-    cause, run = log_causes.cause(code), log_causes.outcomes.failed_run(pattern)
+    cause, run = log_causes.cause(code), log_causes.failed_run(code)
     if cause is None and log_causes.kernel_failed:
         return None  # after a failed kernel every call to the GPU fails, so the library may have started
     spare = (

@@ -28,14 +28,12 @@ import math
 import re
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.combiners.resources import REFUSED
 from gpucheck.core.combiners.training_outcomes import on_gpu
-from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, TrainingRun, rule
+from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.model.wording import gib
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import HOLDERS
 
-EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
 _KERNEL = 11  # the first two sizes of a convolution's weights are at most this
 _LARGE_SAMPLE = 1 << 30  # bytes of one tensor for one sample: no batch size helps
 
@@ -44,12 +42,8 @@ _LARGE_SAMPLE = 1 << 30  # bytes of one tensor for one sample: no batch size hel
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run on a GPU, or its log, in which an allocation of GPU memory failed for good."""
     summary, fix = "GPU memory ran out in {run}: {text}.", repairs(context, own_model=True)
-    failure = log_causes.failure("gpu-memory-exhausted", EXHAUSTED, summary, fix, on=_device_memory)
+    failure = log_causes.failure("gpu-memory-exhausted", summary, fix, on=on_gpu)
     return failure or log_causes.outcomes.skip
-
-
-def _device_memory(run: TrainingRun) -> bool:
-    return on_gpu(run) and not re.search(REFUSED, run.reason or "")
 
 
 def repairs(

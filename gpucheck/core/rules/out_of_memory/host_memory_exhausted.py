@@ -29,7 +29,7 @@ References:
 """
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.combiners.resources import REFUSED, Resources
+from gpucheck.core.combiners.resources import Resources
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Scope, Severity, Skip, rule, saw
 from gpucheck.core.model.wording import gib, short
 from gpucheck.core.probes.tensorflow import TensorFlow
@@ -100,7 +100,7 @@ def _by_memory(oom_kills: int | None, free: int | None) -> bool:
 def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evidence, ...]] | None:
     if resources.refused_by_limit() is not None:
         return None  # the limit on the address space refused it: process-limit-too-low
-    failed = resources.outcomes.failed_run(REFUSED)
+    failed = log_causes.failed_run("host-memory-exhausted")
     if failed is not None:
         return f"Main memory ran out: {short(failed.text, 100)}", failed.evidence
     cause = log_causes.cause("host-memory-exhausted")

@@ -38,7 +38,7 @@ def check(
     if growth is not None and (growth.same_on_all is False or re.search(MIXED, growth.problem or "")):
         evidence: tuple[Evidence, ...] | None = saw(tensorflow, "memory_growth.same_on_all", "memory_growth.problem")
     else:
-        evidence = log_causes.evidence_of("memory-growth-mixed", MIXED)
+        evidence = log_causes.evidence_of("memory-growth-mixed")
     if evidence is None:
         return None if growth is not None and growth.same_on_all else outcomes.skip
     return Finding(

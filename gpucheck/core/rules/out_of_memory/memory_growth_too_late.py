@@ -52,7 +52,7 @@ def check(
     elif tensorflow is not None and tensorflow.devices is not None:
         return None  # it was set in time, or there is no GPU; a later rejection is about gpucheck's own request
     else:
-        evidence = log_causes.evidence_of("memory-growth-too-late", TOO_LATE)
+        evidence = log_causes.evidence_of("memory-growth-too-late")
     if evidence is None:
         return outcomes.skip
     return Finding(

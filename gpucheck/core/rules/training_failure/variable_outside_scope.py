@@ -27,16 +27,14 @@ from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, rule
 from gpucheck.core.model.wording import OUTSIDE_SCOPE
 from gpucheck.core.repairs.context import Context
 
-REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| objects)|inside \"with strategy\.scope\(\)\""
-
 
 @rule(scope=Scope.CODE, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run or a log line in which TensorFlow or Keras rejects a variable from another scope."""
-    failed, cause = log_causes.outcomes.failed_run(REFUSED), log_causes.cause("variable-outside-scope")
+    failed, cause = log_causes.failed_run("variable-outside-scope"), log_causes.cause("variable-outside-scope")
     text = failed.text if failed is not None else cause.events[0].text if cause is not None else ""
     fix = repairs(context, text=text)
-    return log_causes.failure("variable-outside-scope", REFUSED, OUTSIDE_SCOPE, fix) or log_causes.outcomes.skip
+    return log_causes.failure("variable-outside-scope", OUTSIDE_SCOPE, fix) or log_causes.outcomes.skip
 
 
 def repairs(context: Context, *, text: str = "") -> Fixes:
