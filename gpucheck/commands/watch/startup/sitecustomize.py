@@ -1,9 +1,8 @@
 """A module that each Python under ``gpucheck run --watch`` imports at startup: it adds a ``Watch`` to each ``fit`` of Keras 3.
 
-The program must run as if it were absent: the folder is removed from sys.path, a sitecustomize that it shadows is imported, and
-our errors are ignored. gpucheck itself is imported at the first ``fit``. Through a named pipe, whose path is in GPUCHECK_WATCH,
-a Watch reports to the monitor (``process_monitor.py``) that it has printed. When the program ends, it waits a moment for the
-monitor's lines.
+The program must run as if it were absent: the folder is removed from sys.path, a sitecustomize that it hides is imported, and our
+errors are ignored. gpucheck itself is imported at the first ``fit``. A named pipe, whose path is in GPUCHECK_WATCH, tells the
+monitor outside (``process_monitor.py``) that a Watch has printed. When the program ends, it waits briefly for its lines.
 """
 
 from __future__ import annotations
