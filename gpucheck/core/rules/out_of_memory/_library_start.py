@@ -7,16 +7,20 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import HOLDERS, disable_preallocation
 
 
-def library_start_failure(log_causes: LogCauses, context: Context, code: str, library: str) -> Finding | Skip | None:
+def library_start_failure(
+    log_causes: LogCauses, context: Context, library: str, code: str, *others: str
+) -> Finding | Skip | None:
     """Report that a run failed in the library, or a log that reports this if no run passed.
 
     Args:
         log_causes: the causes in the log, and the training runs.
         context: for the repairs.
-        code: the rule's code.
         library: its name.
+        code: the rule's code.
+        others: codes that the reason of a failed run may also have; if they apply, they explain this one.
     """
-    cause, run = log_causes.cause(code), log_causes.failed_run(code)
+    cause = log_causes.cause(code)
+    run = next(filter(None, map(log_causes.failed_run, (code, *others))), None)
     if cause is None and log_causes.kernel_failed:
         return None  # after a failed kernel every call to the GPU fails, so the library may have started
     spare = (

@@ -31,7 +31,7 @@ from gpucheck.core.rules.out_of_memory._library_start import leave_memory, libra
 @rule(scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a run that failed in cuBLAS, or a log with that error if no run passed."""
-    return library_start_failure(log_causes, context, "cublas-init-failed", "cuBLAS")
+    return library_start_failure(log_causes, context, "cuBLAS", "cublas-init-failed")
 
 
 def repairs(context: Context, *, spare: str = "") -> Fixes:
