@@ -36,7 +36,6 @@ SCENARIOS = (
 )
 UNFILLED = {
     "Driver.nvidia_smi": "the fake driver has no nvidia-smi; tests/cases/probes/driver.txt has one",
-    "GpuProcess.own": "no probe sets it: only a recorded report can have it",
 }
 MAKERS = {"replace", "kind", "failed"}  # functions that fill structs of any class
 

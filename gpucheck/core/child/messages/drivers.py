@@ -108,7 +108,6 @@ class GpuProcess(Struct, frozen=True, kw_only=True):
     pid: int
     memory_bytes: int | None = None
     name: str | None = None  # the program's base name, if this process may see it
-    own: bool | None = None  # gpucheck itself or a process it started; None: not determined
 
 
 class NvLink(Struct, frozen=True, kw_only=True):

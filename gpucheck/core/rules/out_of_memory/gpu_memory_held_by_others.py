@@ -17,7 +17,7 @@ Unless:
 Example:
     gpus.gpus[0].memory_free_bytes = 966367641
     gpus.gpus[0].memory_used_bytes = 149143512678
-    gpus.gpus[0].processes = [{"pid": 4242, "memory_bytes": 149143512678, "name": "python3", "own": false}]
+    gpus.gpus[0].processes = [{"pid": 4242, "memory_bytes": 149143512678, "name": "python3"}]
     training.runs[0].status = "skipped"
     training.runs[0].reason = "0.9 GiB of GPU memory are free"
     training.runs[1].status = "skipped"
@@ -52,8 +52,7 @@ class Held(msgspec.Struct, frozen=True):
     @property
     def others(self) -> list[GpuProcess]:
         """The other processes on the GPU, largest first."""
-        others = [process for process in self.gpu.processes if not process.own]
-        return sorted(others, key=lambda process: process.memory_bytes or 0, reverse=True)
+        return sorted(self.gpu.processes, key=lambda process: process.memory_bytes or 0, reverse=True)
 
 
 @rule(
@@ -94,9 +93,7 @@ def _held(place: int, gpu: Gpu) -> Held | None:
     if total is None or free is None or gpu.mig_enabled:  # under MIG, these are values of the whole board, not of this instance
         return None
     used = gpu.memory_used_bytes if gpu.memory_used_bytes is not None else total - free
-    own = sum(process.memory_bytes or 0 for process in gpu.processes if process.own)
-    others = max(0, used - own)
-    return Held(gpu, place, total, free, others, starved=free + own < JOB_BYTES and 4 * others > total)
+    return Held(gpu, place, total, free, used, starved=free < JOB_BYTES and 4 * used > total)
 
 
 def _summary(held: Held, crowded: int, used: int, blocked: bool) -> str:
