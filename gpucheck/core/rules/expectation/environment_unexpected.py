@@ -6,9 +6,6 @@ Symptom:
 Cause:
     A shell's startup file, an image, a module or the scheduler sets the variable, or no longer sets it. Flags of CUDA,
     TensorFlow, XLA and NCCL change how a job trains, without a message.
-Fix:
-    1. Set the variable as expected, or unset it, where the job starts; gpucheck prints the commands.
-    2. If the current environment is right, change the file.
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -26,19 +23,30 @@ from gpucheck.core.combiners.expected import Expected
 from gpucheck.core.expectations.items import Item
 from gpucheck.core.expectations.versions import UNSET
 from gpucheck.core.model import Assignment, Finding, Fix, Fixes, Operation, Scope, Skip, rule
+from gpucheck.core.repairs.context import Context
 from gpucheck.core.rules.expectation._judge import judge
 from gpucheck.core.system.shells import statement
 
 
 @rule(scope=Scope.ENVIRONMENT)
-def check(expected: Expected) -> Finding | Skip | None:
+def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Report variables that don't have the expected value."""
-    return judge(expected, expected.environment, " is", _repairs)
+    return judge(expected, expected.environment, " is", lambda unmet: repairs(context, command=_command(unmet)))
 
 
-def _repairs(unmet: list[Item]) -> Fixes:
-    command = " && ".join(statement(_assignment(item)) for item in unmet)
-    yield Fix(text="Set the environment as expected, or change the file", command=command)
+def repairs(context: Context, *, command: str | None = None) -> Fixes:
+    """Set the variables; the same fix on every machine.
+
+    Args:
+        context: what is known about the machine.
+        command: sets or unsets the variables; None: unknown.
+    """
+    yield Fix(text="Set the environment as expected where the job starts", command=command)
+    yield Fix(text="If the current environment is right, change the file")
+
+
+def _command(unmet: list[Item]) -> str:
+    return " && ".join(statement(_assignment(item)) for item in unmet)
 
 
 def _assignment(item: Item) -> Assignment:
