@@ -14,9 +14,6 @@
         2. Or what needs no command
         3. What to look at, with a command that changes nothing
            ? sudo journalctl -u nvidia-fabricmanager -n 50
-        4. What the command does not show is declared in a line that readers do not see
-           $ sudo ubuntu-drivers install
-           needs: reboot
     Verify:
         What to run afterwards, and its expected output.
     Unless:
@@ -31,9 +28,8 @@
 A rule whose module has a function ``repairs(context, *, ...)`` has no section ``Fix``: the page lists what the function yields
 for an unknown machine.
 
-``{tensorflow}`` is replaced by the usual requirement for pip. ``Example`` starts from a recorded machine (``tests/machines``),
-applies the changes (a path into its facts and a JSON value), and ends with the finding's summary. The test suite runs it
-against *all* rules.
+``Example`` starts from a recorded machine (``tests/machines``), applies the changes (a path into its facts and a JSON value),
+and ends with the finding's summary. The test suite runs it against *all* rules.
 """
 
 import re
@@ -42,14 +38,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from gpucheck.core.compat.tensorflow import recommended
 from gpucheck.core.model import Fix
 from gpucheck.core.model.plugin import Rule
 from gpucheck.core.repairs.choice import choose
 from gpucheck.core.repairs.context import Context
 
-RECOMMENDED = "{tensorflow}"  # in a page: what to install in general
-_NEEDS = r"\n   needs: .+$"
 SECTIONS = ("Symptom", "Cause", "Fix", "Verify", "Unless", "Example", "References")
 
 
@@ -67,7 +60,6 @@ class Page(NamedTuple):
     code: str
     title: str
     sections: dict[str, str]
-    declared_fixes: str  # the section Fix with the lines that say what a fix needs
 
     @property
     def messages(self) -> tuple[str, ...]:
@@ -83,7 +75,7 @@ class Page(NamedTuple):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """The fixes, best first. Raises ValueError if the section is malformed."""
-        return _fixes(self.declared_fixes)
+        return _fixes(self.sections["Fix"])
 
     @property
     def example(self) -> Example:
@@ -111,7 +103,7 @@ def page(code: str, docstring: str, repairs: tuple[Fix, ...] | None = None) -> P
     Raises:
         ValueError: a section is missing, unknown or empty.
     """
-    title, _, body = docstring.strip().replace(RECOMMENDED, recommended()).partition("\n")
+    title, _, body = docstring.strip().partition("\n")
     sections: dict[str, str] = {}
     for name, text in re.findall(r"^(\w+):\n((?:[ ]{4}.*\n|[ ]*\n)*)", body.rstrip() + "\n", flags=re.MULTILINE):
         sections[name] = "\n".join(line[4:] for line in text.rstrip().splitlines())
@@ -123,9 +115,7 @@ def page(code: str, docstring: str, repairs: tuple[Fix, ...] | None = None) -> P
     unknown = sorted(sections.keys() - set(SECTIONS))
     if missing or unknown:
         raise ValueError(f"manual page of {code}: missing {missing}, unknown {unknown}")
-    declared = sections["Fix"]
-    sections["Fix"] = re.sub(_NEEDS, "", declared, flags=re.MULTILINE)
-    return Page(code, title.strip(), {name: sections[name] for name in SECTIONS}, declared)
+    return Page(code, title.strip(), {name: sections[name] for name in SECTIONS})
 
 
 def docstring(module: str) -> str:
@@ -147,8 +137,6 @@ def _fixes(text: str) -> tuple[Fix, ...]:
     for line in text.splitlines():
         if item := re.fullmatch(r"\d+\. (.+)", line):
             fixes.append(Fix(text=item[1]))
-        elif fixes and (needs := re.fullmatch(r"   needs: (.+)", line)):
-            fixes[-1] = replace(fixes[-1], needs=tuple(needs[1].split(", ")))
         elif not line.startswith("   ") or not fixes or fixes[-1].command:
             raise ValueError(f"invalid line in a list of fixes: {line!r}")
         elif line.startswith(("   $ ", "   ? ")):
@@ -163,8 +151,6 @@ def _listed(number: int, fix: Fix) -> Iterator[str]:
     yield f"{number}. {fix.text}"
     if fix.command is not None:
         yield f"   {'?' if fix.kind == 'look' else '$'} {fix.command}"
-    if fix.needs:
-        yield f"   needs: {', '.join(fix.needs)}"
 
 
 def _example(text: str) -> Example:
