@@ -52,13 +52,6 @@ class TensorFlowBuild(Fact, frozen=True, kw_only=True):
         return self.system is not None and (self.system.platform, self.system.architecture) in releases.CUDA_PLATFORMS
 
     @property
-    def platform_evidence(self) -> tuple[Evidence, ...]:
-        """The evidence of whether it was built with CUDA."""
-        if self.tensorflow is not None:
-            return saw(self.tensorflow, "built_with_cuda")
-        return saw(self.system, "platform", "architecture")
-
-    @property
     def absent(self) -> bool:
         """Whether TensorFlow is missing: no package provides it, and it was not imported."""
         imported = self.tensorflow is not None and self.tensorflow.imported

@@ -1,13 +1,10 @@
-"""The state of a TPU, from this machine, its environment, an attempt to connect, and the log."""
+"""The state of a TPU, from this machine, its environment, and an attempt to connect."""
 
-from gpucheck.core.compat.tpu import generation_of
-from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Fact, combiner
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.tpu_resolver import TpuResolver
 
-TYPE = "TPU_ACCELERATOR_TYPE"
 # Variables of TPUs that are reached over the network; these are not on this machine's bus.
 _REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
@@ -18,7 +15,6 @@ class TpuState(Fact, frozen=True, kw_only=True):
     tpu: Tpu
     resolver: TpuResolver | None
     environment: Environment | None
-    log: Log | None
 
     @property
     def connected(self) -> bool:
@@ -32,23 +28,12 @@ class TpuState(Fact, frozen=True, kw_only=True):
         return any(variables.get(name) for name in _REMOTE) or variables.get("TPU_NAME", "local") not in ("", "local")
 
     @property
-    def configured_generation(self) -> str | None:
-        """The generation that the environment names ("tpu7x"); None if it names no known one."""
-        named = self.environment.variables.get(TYPE, "") if self.environment is not None else ""
-        return generation_of(named)
-
-    @property
     def title(self) -> str:
         """'4 × v5e', or another sign of a TPU."""
         kinds = sorted(set(self.tpu.generations))
         if kinds:
             return ", ".join(f"{self.tpu.generations.count(kind)} × {kind}" for kind in kinds)
         return ", ".join(self.tpu.nodes[:1] or self.tpu.variables[:1])
-
-    @property
-    def workers_are_tpus(self) -> bool:
-        """Whether the workers of this job are a TPU's: the log seems to be from a program on one, or a connection was tried."""
-        return (self.log is not None and self.log.of_tpu) or (self.resolver is not None and self.resolver.tried)
 
 
 combine = combiner(TpuState)  # only the facts of this machine are required

@@ -18,14 +18,11 @@ from gpucheck.core.repairs.context import Context
 
 
 class XidReports(Fact, frozen=True, kw_only=True):
-    """The current faults that messages report, the latest of each code and GPU; and the GPUs themselves.
+    """The current faults that messages report, the latest of each code and GPU.
 
     The driver's requested action overrides earlier messages: it clears the faults of a GPU that was reset since.
     """
 
-    gpus: Gpus | None
-    pci: Pci | None
-    log: Log | None
     reports: tuple[XidReport, ...] = ()
     requested_actions: dict[str, RequestedAction] = {}  # noqa: RUF012 - by the GPU's address; msgspec copies an empty default
     driver_messages: tuple[DriverMessage, ...] = ()
@@ -33,14 +30,6 @@ class XidReports(Fact, frozen=True, kw_only=True):
     addresses: dict[int, str] = {}  # noqa: RUF012 - by the GPU's index, if known
     last_message: tuple[Evidence, ...] = ()  # the driver's last message without an Xid
     unread: str | None = None  # why recent messages may be missing
-
-    def logged(self, fault: str) -> list[XidReport]:
-        """Return the reports of a fault in the run's own log."""
-        events = self.log.events if self.log is not None else ()
-        return [
-            XidReport(event.fields.get("device"), None, saw(self.log, f"events[{events.index(event)}].text"), message, event.text)
-            for event, message in reported(events, fault)
-        ]
 
     def of(self, fault: str) -> list[XidReport]:
         """Return the reports of a fault: see ``Xid.fault``."""
@@ -56,9 +45,14 @@ class XidReports(Fact, frozen=True, kw_only=True):
             request.action if (request := self.requested_action(report.gpu)) is not None else report.action for report in reports
         )
 
-    def needs_no_action(self, gpu: Gpu) -> bool:
-        """Whether the driver reports that the GPU needs no action."""
-        return (request := self.requested_action(gpu)) is not None and request.action is Action.IGNORE
+
+def logged(log: Log | None, fault: str) -> list[XidReport]:
+    """Return the reports of a fault in the run's own log."""
+    events = log.events if log is not None else ()
+    return [
+        XidReport(event.fields.get("device"), None, saw(log, f"events[{events.index(event)}].text"), message, event.text)
+        for event, message in reported(events, fault)
+    ]
 
 
 def codes(reports: Iterable[GpuReport]) -> str:
@@ -109,9 +103,7 @@ def finding(
 
 
 @combiner
-def combine(
-    kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, container: Container | None, log: Log | None
-) -> XidReports:
+def combine(kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, container: Container | None) -> XidReports:
     """Decode the messages. A container may see its host's log and PCI bus, so only the GPUs that NVML lists are used there.
 
     Xids that programs cause themselves (13, 31, 43, 45) are not faults of the machine.
@@ -133,9 +125,6 @@ def combine(
         if request.action is not Action.IGNORE and device not in reset
     }
     return XidReports(
-        gpus=gpus,
-        pci=pci,
-        log=log,
         reports=tuple(latest.values()),
         requested_actions=logged | actions,
         driver_messages=machine.driver_messages(kernel_log, actions, messages),

@@ -58,9 +58,8 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
     ),
     first_check="the error counts: nvidia-smi -q -d ECC, and the kernel log",
 )
-def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
+def check(xids: XidReports, gpus: Gpus | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report uncorrectable errors since the driver was loaded, or a failed or pending repair; else a log that reports them."""
-    gpus = xids.gpus
     reports = xids.of("memory")
     if gpus is not None and any(has_memory_errors(gpu) for gpu in gpus.gpus):
         return _counted(gpus, reports, xids, context)

@@ -23,14 +23,13 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (Compute Modes)
 """
 
-from gpucheck.core.combiners.cuda_gpus import CudaGpus
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.compat.cuda import results_of
 from gpucheck.core.model import Evidence, Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
-from gpucheck.core.probes.gpus import Gpu
+from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import REQUEST_FROM_SLURM
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -44,36 +43,36 @@ _MPS_SERVER = "nvidia-cuda-mps"  # truncated by the kernel; with MPS, many progr
     explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "nccl-failed", "training-crashed", "replica-count-mismatch"),
 )
 def check(
-    request: Request, environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes, context: Context
+    request: Request, environment: Environment, gpus: Gpus, cuda: Cuda, outcomes: TrainingOutcomes, context: Context
 ) -> Finding | Skip | None:
     """Report a prohibited GPU, or an exclusive one in use or refused by CUDA; exclusive mode alone is a site's choice."""
-    refused = _refused(gpus.cuda, outcomes)
+    refused = _refused(cuda, outcomes)
     candidates = [
         (place, gpu)
-        for place, gpu in _candidates(environment, gpus)
+        for place, gpu in _candidates(environment, gpus, cuda)
         if request.level is not Level.NODE
         or gpu.compute_mode == "prohibited"  # a job that uses its GPU is not a fault of the node
     ]
     unusable = [(place, gpu, why) for place, gpu in candidates if (why := _why_unusable(gpu, outcomes, refused))]
     if not unusable:
-        if refused and any(gpu.compute_mode is None for gpu in gpus.gpus.gpus):
+        if refused and any(gpu.compute_mode is None for gpu in gpus.gpus):
             return Skip("CUDA reports a GPU as unavailable, but its compute mode could not be read")
         return None
     indices = ",".join(str(gpu.index) for _, gpu, _ in unusable)
     fields = (f"gpus[{place}].{name}" for place, _, _ in unusable for name in ("compute_mode", "processes"))
     return Finding(
         summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in unusable])}.",
-        evidence=(*saw(gpus.gpus, *fields), *refused),
+        evidence=(*saw(gpus, *fields), *refused),
         fix=repairs(context, mode=unusable[0][1].compute_mode or "", indices=indices, holder=_holder(unusable[0][1]) or ""),
         affects=tuple(gpu.label for _, gpu, _ in unusable),
     )
 
 
-def _candidates(environment: Environment, gpus: CudaGpus) -> list[tuple[int, Gpu]]:
+def _candidates(environment: Environment, gpus: Gpus, cuda: Cuda) -> list[tuple[int, Gpu]]:
     """Return the GPUs that the user selected for CUDA, else all: CUDA does not list a prohibited GPU."""
-    visible = {device.pci_address for device in gpus.cuda.devices}
+    visible = {device.pci_address for device in cuda.devices}
     chosen = "CUDA_VISIBLE_DEVICES" in environment.variables and bool(visible)
-    return [(place, gpu) for place, gpu in enumerate(gpus.gpus.gpus) if not chosen or gpu.pci_address in visible]
+    return [(place, gpu) for place, gpu in enumerate(gpus.gpus) if not chosen or gpu.pci_address in visible]
 
 
 def _why_unusable(gpu: Gpu, outcomes: TrainingOutcomes, refused: tuple[Evidence, ...]) -> str | None:

@@ -28,6 +28,7 @@ from gpucheck.core.combiners.cuda_stack import CudaStack
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.combiners.xid_reports import XidReports
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Scope, rule, saw
+from gpucheck.core.probes.gpus import Gpus
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import by_distribution, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
@@ -36,7 +37,7 @@ _LATE = ("timed out", "could not be killed")
 
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"))
-def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
+def check(stack: CudaStack, xids: XidReports, gpus: Gpus | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
     """Report a child that timed out or crashed, unless training passed on a GPU."""
     if outcomes.trained_on_gpu():
         return None
@@ -62,9 +63,7 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes, contex
         fix=repairs(context, crashed=not hung),
         action=Action.REBOOT if hung else Action.DRAIN,
         # The GPU that NVML's child was querying when it crashed.
-        affects=tuple(
-            gpu.label for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.problem and gpu.result is None
-        ),
+        affects=tuple(gpu.label for gpu in (gpus.gpus if gpus is not None else ()) if gpu.problem and gpu.result is None),
     )
 
 

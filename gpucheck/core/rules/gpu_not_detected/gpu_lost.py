@@ -37,8 +37,10 @@ from gpucheck.core.combiners.xid_reports import (
     codes,
     finding,
     has_memory_errors,
+    logged,
 )
 from gpucheck.core.compat.nvml import GPU_LOST, GPU_NOT_FOUND, HANDLE_LOST, action_of
+from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Action, Finding, Fix, Fixes, Level, Request, Scope, Skip, rule, saw
 from gpucheck.core.model.wording import listing
 from gpucheck.core.probes.device_nodes import DeviceNodes
@@ -81,20 +83,22 @@ class LostGpu(GpuReport, frozen=True):
         "gpu-count-unexpected",
     ),
 )
-def check(stack: CudaStack, pci: Pci, request: Request, xids: XidReports, context: Context) -> Finding | Skip | None:
+def check(
+    stack: CudaStack, gpus: Gpus | None, pci: Pci, log: Log | None, request: Request, xids: XidReports, context: Context
+) -> Finding | Skip | None:
     """Report a GPU that NVML reports as lost, a device file that returns EIO, a GPU that its driver does not list, or an Xid."""
-    driver, gpus, reports = stack.driver, xids.gpus, [*xids.of("gpu"), *xids.of("start")]
+    driver, reports = stack.driver, [*xids.of("gpu"), *xids.of("start")]
     lost = [
-        *_unresponsive(stack, xids),
+        *_unresponsive(stack, gpus, xids),
         *(_input_output_errors(stack.device_nodes) or _unlisted(stack, pci, gpus)),
         *(_reported(report) for report in reports if not report.responds and report.xid.fault == "gpu"),
-        *(_reported(report) for report in xids.logged("gpu")),
+        *(_reported(report) for report in logged(log, "gpu")),
     ]
     if not lost and driver.result in GPU_LOST:
         problem = driver.problem or driver.result_name or f"NVML error {driver.result}"
         lost = [LostGpu(None, None, saw(driver, "result", "problem"), problem, Action(action_of(driver.result)))]
     if not lost:
-        found = _responding([report for report in reports if report.responds], xids, context)
+        found = _responding([report for report in reports if report.responds], xids, gpus, context)
         unread = xids.unread if request.level is Level.NODE else None  # other levels train, and need no permission to read it
         return Skip(f"the kernel log was not read completely: {unread}") if found is None and unread else found
     labels = list(dict.fromkeys(gpu.label for gpu in lost))
@@ -115,11 +119,11 @@ def check(stack: CudaStack, pci: Pci, request: Request, xids: XidReports, contex
     )
 
 
-def _responding(reports: list[XidReport], xids: XidReports, context: Context) -> Finding | None:
+def _responding(reports: list[XidReport], xids: XidReports, gpus: Gpus | None, context: Context) -> Finding | None:
     """Report what the driver or its messages require for GPUs that respond."""
     elsewhere = {report.device for report in xids.reports}
     # ecc-errors reports these
-    faulty = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if has_memory_errors(gpu)]
+    faulty = [gpu for gpu in (gpus.gpus if gpus is not None else ()) if has_memory_errors(gpu)]
     needed = [request for request in xids.requested_actions.values() if request.action is not Action.IGNORE]
     requests = [request for request in needed if request.device not in elsewhere and request.gpu not in faulty]
     messages = sorted(xids.driver_messages, key=lambda message: message.action is Action.IGNORE)
@@ -150,8 +154,7 @@ def _respond(named: Sequence[GpuReport]) -> str:
     return f"{named[0].label} and {others} more GPU{'s' * (others > 1)} respond" if others else f"{named[0].label} responds"
 
 
-def _unresponsive(stack: CudaStack, xids: XidReports) -> list[LostGpu]:
-    gpus = xids.gpus
+def _unresponsive(stack: CudaStack, gpus: Gpus | None, xids: XidReports) -> list[LostGpu]:
     fatal = GPU_LOST if stack.wsl.inside else HANDLE_LOST
     return [
         LostGpu(

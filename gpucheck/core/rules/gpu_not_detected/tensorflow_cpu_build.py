@@ -90,7 +90,7 @@ def _tensorflow(presence: GpuPresence, build: TensorFlowBuild, context: Context)
         " of this machine.",
         evidence=(
             *saw(packages, "tensorflow.name", "tensorflow.version"),
-            *build.platform_evidence,
+            *(saw(tensorflow, "built_with_cuda") or saw(build.system, "platform", "architecture")),
             *presence.evidence,
         ),
         fix=repairs(

@@ -60,13 +60,13 @@ class _Fault(msgspec.Struct, frozen=True, kw_only=True):
     explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"),
     first_check="nvidia-smi nvlink --status",
 )
-def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
+def check(xids: XidReports, gpus: Gpus | None, pci: Pci | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report links that should be up according to the fabric or other GPUs, a fault of the fabric, or a message about one.
 
     NVML reports on links and the fabric, the PCI bus and the kernel's messages on switches; the worst fault comes first.
     """
     reports = xids.of("nvlink")
-    if faults := [*_of_gpus(xids), *_missing_switch(xids.pci), *_sxids(xids)]:
+    if faults := [*_of_gpus(gpus, pci), *_missing_switch(pci), *_sxids(xids, gpus)]:
         first, *others = faults
         action = Action.strongest([*(fault.action for fault in faults), *([xids.action(reports)] if reports else [])])
         more = f"; {len(faults)} such faults in total" if others else ""
@@ -84,20 +84,20 @@ def check(xids: XidReports, log_causes: LogCauses, context: Context) -> Finding 
     failure = log_causes.failure("nvlink-down", summary, repairs(context), severity=Severity.ERROR)
     if failure is not None:
         return failure
-    linked = [gpu for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.nvlinks]
+    linked = [gpu for gpu in (gpus.gpus if gpus is not None else ()) if gpu.nvlinks]
     if len(linked) == 1 and 0 < len(_inactive(linked[0])) < len(linked[0].nvlinks):
         return Skip("some NVLinks are inactive, but a single GPU does not show whether they should be connected")
-    return None if xids.gpus is not None else log_causes.outcomes.skip
+    return None if gpus is not None else log_causes.outcomes.skip
 
 
-def _of_gpus(xids: XidReports) -> Iterator[_Fault]:
+def _of_gpus(gpus: Gpus | None, pci: Pci | None) -> Iterator[_Fault]:
     """Yield the faults of links and of the fabric.
 
     NVIDIA Health Validation allows no inactive link; the fabric's fields are those of nvmlGpuFabricInfo_v3_t.
     """
-    gpus, switched = xids.gpus, xids.pci is not None and bool(xids.pci.nvswitches)
     if gpus is None:
         return
+    switched = pci is not None and bool(pci.nvswitches)
     yield from _links(gpus, switched)
     completed = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.fabric_state == "completed"]
     for place, gpu in completed:
@@ -160,10 +160,10 @@ def _missing_switch(pci: Pci | None) -> Iterator[_Fault]:
         )
 
 
-def _sxids(xids: XidReports) -> Iterator[_Fault]:
+def _sxids(xids: XidReports, gpus: Gpus | None) -> Iterator[_Fault]:
     """Yield the fatal messages, unless NVML reports for every GPU that no action is needed."""
-    gpus = xids.gpus.gpus if xids.gpus is not None else ()
-    if gpus and all(xids.needs_no_action(gpu) for gpu in gpus):
+    requests = [xids.requested_action(gpu) for gpu in gpus.gpus] if gpus is not None else []
+    if requests and all(request is not None and request.action is Action.IGNORE for request in requests):
         return
     for event, evidence in xids.switch_faults:
         yield _Fault(

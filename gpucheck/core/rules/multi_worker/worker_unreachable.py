@@ -30,11 +30,11 @@ import re
 from collections.abc import Callable
 
 from gpucheck.core.combiners.log_causes import LogCauses
-from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, Skip, WorkerFault, rule, saw
 from gpucheck.core.model.wording import listing, short
 from gpucheck.core.probes.cluster import Cluster
+from gpucheck.core.probes.tpu_resolver import TpuResolver
 from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.fixes import other_interface
 from gpucheck.core.rules.multi_worker._address import Address, address_in
@@ -63,7 +63,9 @@ _PATTERNS = {
 
 
 @rule(scope=Scope.HOST, explains=("nccl-failed", "training-failed", "training-crashed"))
-def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
+def check(
+    cluster: Cluster | None, resolver: TpuResolver | None, log_causes: LogCauses, context: Context
+) -> Finding | Skip | None:
     """Report a failed connection (with --full), a failed run of several workers, or a log with such an error."""
     outcomes = log_causes.outcomes
     if cluster is not None and cluster.unreachable:
@@ -76,7 +78,8 @@ def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses, 
         return _failed(failed, context)
     cause = log_causes.cause("worker-unreachable")
     taken = cause is not None and cause.events[0].kind == "worker-address-in-use"
-    on_tpu = tpu is not None and tpu.workers_are_tpus  # workers of a TPU are reported as tpu-unreachable
+    of_tpu = outcomes.log is not None and outcomes.log.of_tpu
+    on_tpu = of_tpu or (resolver is not None and resolver.tried)  # workers of a TPU are reported as tpu-unreachable
     if cause is not None and (taken or not on_tpu):
         return log_causes.repaired(cause, repairs, context)
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:

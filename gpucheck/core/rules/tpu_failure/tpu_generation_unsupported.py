@@ -25,11 +25,12 @@ References:
 
 from msgspec.structs import replace
 
-from gpucheck.core.combiners.tpu_state import TYPE, TpuState
+from gpucheck.core.combiners.tpu_state import TpuState
 from gpucheck.core.compat import tpu as tpus
 from gpucheck.core.model import Finding, Fix, Fixes, Scope, rule, saw
 from gpucheck.core.repairs.context import Context
 
+TYPE = "TPU_ACCELERATOR_TYPE"
 UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensorflow == "no")
 
 
@@ -49,7 +50,8 @@ UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensor
 def check(state: TpuState, context: Context) -> Finding | None:
     """Report a TPU, on the bus or in the environment, of a generation that TensorFlow does not support."""
     chip = next((name for name in state.tpu.generations if name in UNSUPPORTED), None)
-    unsupported = chip or (state.configured_generation if state.configured_generation in UNSUPPORTED else None)
+    configured = tpus.generation_of(state.environment.variables.get(TYPE, "")) if state.environment is not None else None
+    unsupported = chip or (configured if configured in UNSUPPORTED else None)
     if unsupported is None or state.connected:
         return None
     which = f"this TPU ({unsupported})" if chip else f"the TPU generation {unsupported}, which {TYPE} specifies"
