@@ -15,7 +15,6 @@ from gpucheck.core.system import bounded
 if TYPE_CHECKING:
     from gpucheck.core.model.progress import Progress
 
-RESERVE_SECONDS = 1.5  # for a command that only reads, to judge and write what was read
 STANDARD_OUTPUT = "standard output"
 Write = Callable[[], object]
 Result = TypeVar("Result")
@@ -55,7 +54,7 @@ class TimeLimit:
     @property
     def reading_end(self) -> float:
         """The time at which a command that only reads must stop reading: a little before its end."""
-        return self.end - min(RESERVE_SECONDS, (self.end - self.started) / 4)
+        return bounded.reading_end(self.started, self.end)
 
     def enforce(self) -> None:
         """Start the thread; only for the command's own process, because the thread ends it."""

@@ -18,9 +18,8 @@ from gpucheck.core.host.children import Children
 from gpucheck.core.model import Request
 from gpucheck.core.model.progress import Activity
 from gpucheck.core.system import ulimits
+from gpucheck.core.system.bounded import reading_end
 from gpucheck.core.system.ownership import why_not_as_root
-
-RESERVE_SECONDS = 1.5  # of --timeout, reserved to judge and write the report
 
 Result = TypeVar("Result")
 
@@ -39,8 +38,8 @@ class LocalHost:
         self.request = request
         self.env: Mapping[str, str] = dict(os.environ if env is None else env)
         self.platform = sys.platform
-        reserve = min(RESERVE_SECONDS, request.timeout_seconds / 4)
-        self.deadline = (time.monotonic() if started is None else started) + request.timeout_seconds - reserve
+        start = time.monotonic() if started is None else started
+        self.deadline = reading_end(start, start + request.timeout_seconds)
         self.started = Children(request, self.env)
         self._interpreter: Interpreter | str | None = None
         self._once: dict[str, int | None] = {}

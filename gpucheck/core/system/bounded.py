@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 FILE_SECONDS = 10.0  # timeout for one file; an automounter takes a few seconds
 LEAST_SECONDS = 1.0  # timeout for one file after the run's time limit
+RESERVE_SECONDS = 1.5  # of a time limit, to judge and write what was read
 _run_end = [float("inf")]
 _Item = TypeVar("_Item", bound=Hashable)
 _Result = TypeVar("_Result")
@@ -23,6 +24,16 @@ class NoResponse(TimeoutError):
 def end_at(run_end: float) -> None:
     """Limit all waits to ``run_end``, in ``time.monotonic()`` seconds."""
     _run_end[0] = run_end
+
+
+def reading_end(started: float, end: float) -> float:
+    """Return when to stop reading so that the result can still be judged and written before ``end``.
+
+    Args:
+        started: when the time limit started, in ``time.monotonic()`` seconds.
+        end: when it ends.
+    """
+    return end - min(RESERVE_SECONDS, (end - started) / 4)
 
 
 def with_timeout(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result:
