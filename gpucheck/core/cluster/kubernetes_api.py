@@ -207,10 +207,10 @@ class Api:
             raise Unknown(self._message("not understood", str(error), None)) from error
 
     def _no_answer(self) -> NoReturn:
-        how = self._child.end().how
-        if how in ("timed out", "could not be killed"):
+        ending = self._child.end()
+        if ending.late:
             raise Unknown(self._message("timed out", None, None))
-        raise Unknown(f"the API server could not be queried: {how}; set TF_CONFIG")
+        raise Unknown(f"the API server could not be queried: {ending.how}; set TF_CONFIG")
 
     def _message(self, problem: str, detail: str | None, status: int | None) -> str:
         if status == 401:

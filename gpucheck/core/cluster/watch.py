@@ -94,7 +94,7 @@ class Worker:
     @property
     def stopped(self) -> bool:
         """Whether it had to be stopped."""
-        return self.ending.how in ("timed out", "could not be killed")
+        return self.ending.late
 
     def stop(self) -> None:
         """Stop it if it is still running."""

@@ -13,6 +13,7 @@ from gpucheck.core.child.messages.machine import Interpreter
 from gpucheck.core.model import Request
 
 LOG_LIMIT_BYTES = 1 << 20  # of a child's output, by default
+LATE = ("timed out", "could not be killed")  # how a child ended that had to be stopped
 PLACEMENT_LOG_BYTES = 16 << 20  # with --log-device-placement: --full writes several MiB
 
 
@@ -61,6 +62,11 @@ class Ending(msgspec.Struct, frozen=True):
     starved: bool = False  # it was suspended (SIGSTOP), or waited for a processor after less than half of one so far
     seconds: float = 0.0  # from its start until its last stage began or ended
     silent_seconds: float | None = None  # seconds since then, if it was stopped at a limit
+
+    @property
+    def late(self) -> bool:
+        """Whether it had to be stopped."""
+        return self.how in LATE
 
 
 class Child(Protocol):

@@ -10,12 +10,11 @@ import msgspec
 from gpucheck.core.child.messages import Crashed, Message, Stage
 from gpucheck.core.child.messages.drivers import Failure, LibraryLoaded
 from gpucheck.core.compat import versions
-from gpucheck.core.host import Child, Ending, Host
+from gpucheck.core.host import LATE, Child, Ending, Host
 from gpucheck.core.model import Fact
 
 SILENCE_SECONDS = 12.0  # without an answer, so that every level reports a driver that hangs within 15 s
 CONCLUSIVE_SECONDS = 4.0  # a shorter timeout is inconclusive: without persistence mode, nvmlInit first starts every GPU
-LATE = ("timed out", "could not be killed")
 CRASHES = tuple(f"killed by {name}" for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT"))  # others are sent to it
 
 
@@ -68,21 +67,21 @@ def query_driver(
     seconds = silence if ending.silent_seconds is None else ending.silent_seconds
     if child.message(Crashed) is not None or ending.how.startswith(("not started", "stopped")):
         raise RuntimeError(f"the driver could not be queried: {ending.how}")
-    if not ending.ok and ending.how not in LATE and ending.stage is None:  # it was in no call to the driver
+    if not ending.ok and not ending.late and ending.stage is None:  # it was in no call to the driver
         when = "before it opened any library" if loaded is None else "between stages"
         raise RuntimeError(f"the driver could not be queried: {_end_in_words(child, ending.how, when, seconds)}")
     stage = ending.stage
     where = "between stages" if stage is None else activities.get(stage.name, f"in the stage {stage}").format(job=stage.job)
     if (why := too_early(ending, silence)) is not None:
         raise RuntimeError(f"no response within {seconds:.2g} s {where}: {why}")
-    if ending.how in LATE and seconds < max(CONCLUSIVE_SECONDS, longer() if longer is not None else 0.0):
+    if ending.late and seconds < max(CONCLUSIVE_SECONDS, longer() if longer is not None else 0.0):
         raise RuntimeError(f"timed out {where}: the driver is slow, but it responds; --timeout allows more")
     library = None if loaded is None else loaded.library
     if ending.how.startswith("killed by") and ending.how not in CRASHES:
         why = ", most often because main memory ran out" if ending.how == "killed by SIGKILL" else ""
         raise RuntimeError(f"{ending.how} {where}{why}")
     if not ending.ok:
-        status = "hung" if ending.how in LATE else "crashed"
+        status = "hung" if ending.late else "crashed"
         problem = _end_in_words(child, ending.how, where, seconds)
         return DriverQuery(child, DriverAnswer(status=status, problem=problem, library=library), stage)
     return DriverQuery(child, _answer(child, kinds, loaded))
@@ -109,7 +108,7 @@ def _answer(child: Child, kinds: tuple[type[Message], ...], loaded: LibraryLoade
 
 def too_early(ending: Ending, seconds: float) -> str | None:
     """Return why a timeout of this child does not prove a fault of the driver; None if it does."""
-    if ending.how not in LATE:
+    if not ending.late:
         return None
     if ending.starved:
         return "the process got no CPU time"

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages.machine import DeviceNodesTask, NodeOpened
-from gpucheck.core.host import Host
+from gpucheck.core.host import LATE, Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes._driver_query import too_early
@@ -34,6 +34,11 @@ class DeviceNodes(Fact, frozen=True, kw_only=True):
     gpus: tuple[DeviceNode, ...] = ()  # those present, and missing ones of GPUs in /proc/driver/nvidia/gpus
     ending: str | None = None  # how the opening child ended, if it did not finish: "timed out", "killed by SIGSEGV"
     hung_on: str | None = None  # the node it was opening at that time
+
+    @property
+    def hung(self) -> bool:
+        """Whether opening a node did not return."""
+        return self.ending in LATE
 
 
 @probe(level=Level.NODE)

@@ -55,7 +55,7 @@ def install_driver(context: Context, what: str = "Install NVIDIA's driver") -> F
         text = f"{what} on Windows (from nvidia.com/drivers), not inside WSL, then restart WSL from a Windows prompt"
         yield Fix(text=text, command="wsl.exe --shutdown", needs=("network",))
     elif context.in_container and not context.windows:
-        yield Fix(text=f"On the host: {what[0].lower()}{what[1:]}, then restart the host", needs=("reboot",))
+        yield Fix(text=f"{what}, then restart the host", needs=("reboot",)).after("On the host:")
     else:
         yield from _of_linux(context, what)
         windows = Fix(text=f"{what} on Windows, from nvidia.com/drivers, then restart Windows", needs=("reboot",))
@@ -174,8 +174,8 @@ def act(context: Context, action: Action, devices: str = "", xids: str = "") -> 
     elif action is Action.REBOOT:
         yield from restart(context, "Start no new jobs, and restart the machine")
     elif action is Action.POWER_CYCLE:
-        host = "On the host: p" if context.in_container else "P"
-        yield Fix(text=f"{host}ower the machine off and on; a plain restart is often not enough", needs=("reboot",))
+        cycle = Fix(text="Power the machine off and on; a plain restart is often not enough", needs=("reboot",))
+        yield cycle.after("On the host:") if context.in_container else cycle
     elif action is Action.DRAIN:
         yield Fix(text="Start no new jobs on this machine, and let the running ones finish")
     yield from for_xids(xids, action)

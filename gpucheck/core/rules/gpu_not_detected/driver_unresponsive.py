@@ -33,8 +33,6 @@ from gpucheck.core.repairs.context import Context
 from gpucheck.core.repairs.machine import by_distribution, restart
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
-_LATE = ("timed out", "could not be killed")
-
 
 @rule(scope=Scope.HOST, explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"))
 def check(stack: CudaStack, xids: XidReports, gpus: Gpus | None, outcomes: TrainingOutcomes, context: Context) -> Finding | None:
@@ -51,7 +49,7 @@ def check(stack: CudaStack, xids: XidReports, gpus: Gpus | None, outcomes: Train
         state = f"does not respond to {names}" if hung else f"can't be queried through {names}"
         summary = f"The NVIDIA driver {state}{f': {problem}' if problem else ''}."
         evidence = tuple(item for _, fact in unanswered for item in saw(fact, "status", "problem"))
-    elif stack.device_nodes.ending in _LATE:
+    elif stack.device_nodes.hung:
         node = stack.device_nodes.hung_on or "its device files"
         summary = f"The NVIDIA driver does not respond: opening {node} did not return."
         evidence = saw(stack.device_nodes, "ending", "hung_on")
@@ -95,7 +93,7 @@ def _reinstall(context: Context) -> Fixes:
     """Replace the driver's libraries, one of which crashes the process that calls it."""
     text = "Reinstall the driver's libraries: one of them is probably damaged, or of another version"
     if context.in_container:
-        yield Fix(text=f"On the host: {text[0].lower()}{text[1:]}; then restart the container")
+        yield Fix(text=f"{text}; then restart the container").after("On the host:")
     else:
         again = (
             "P=$(dpkg -S libcuda.so. libnvidia-ml.so. 2>/dev/null | grep -v ^diversion | cut -d: -f1 | sort -u);"
