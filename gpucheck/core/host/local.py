@@ -20,6 +20,7 @@ from gpucheck.core.model.progress import Activity
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import reading_end
 from gpucheck.core.system.ownership import why_not_as_root
+from gpucheck.core.system.read import up_to
 
 Result = TypeVar("Result")
 
@@ -82,11 +83,7 @@ class LocalHost:
             with open(path, "rb", buffering=0, opener=_opener) as file:
                 if offset:
                     file.seek(offset)
-                parts = []
-                while size > 0 and (part := file.read(size)):
-                    parts.append(part)
-                    size -= len(part)
-                return b"".join(parts)
+                return up_to(file.read, size)
         except (OSError, ValueError):
             return None
 

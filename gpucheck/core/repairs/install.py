@@ -8,11 +8,13 @@ import os
 import re
 
 from gpucheck.core.model import Assignment, Operation
+from gpucheck.core.system.read import regular
 from gpucheck.core.system.shells import statement
 from gpucheck.core.system.write import replace
 
 BEGIN, END = "# >>> gpucheck env >>>", "# <<< gpucheck env <<<"
 FILE = "gpucheck-env.sh"
+SCRIPT_BYTES_MAX = 1 << 20  # an activation script has a few KB
 # The variables that belong to an environment. Which GPUs a job may use belongs to the job, and is never saved.
 PERSISTENT = ("LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_CACHE_PATH", "TF_FORCE_GPU_ALLOW_GROWTH")
 _BLOCK = re.compile(rf"^[ \t]*{re.escape(BEGIN)}\n.*?^[ \t]*{re.escape(END)}\n", re.MULTILINE | re.DOTALL)
@@ -134,5 +136,4 @@ def _without_blocks(text: str) -> str:
 
 
 def _read(path: str) -> str:
-    with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-        return file.read()
+    return regular(path, SCRIPT_BYTES_MAX).decode("utf-8", "surrogateescape")

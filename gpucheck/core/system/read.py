@@ -76,6 +76,15 @@ def regular(path: str, limit: int) -> bytes:
     return _content(_open(path, dash=False), limit)
 
 
+def up_to(some: Callable[[int], bytes | None], limit: int) -> bytes:
+    """Return at most ``limit`` bytes from a function that may return fewer than requested, and none at the end."""
+    parts, left = [], limit
+    while left > 0 and (part := some(min(left, 1 << 20))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
 def utf8(data: bytes) -> bytes:
     """Convert text to UTF-8 without a byte order mark, also from UTF-16 (PowerShell's ``>``); other data stays unchanged."""
     if b"\0" not in data and not data.startswith(MARKS):  # UTF-8, as nearly always
@@ -125,10 +134,7 @@ def size_text(limit: int) -> str:
 
 
 def _bounded(some: Callable[[int], bytes], limit: int) -> bytes:
-    parts, left = [], limit + 1
-    while left > 0 and (part := some(min(left, 1 << 20))):
-        parts.append(part)
-        left -= len(part)
-    if left <= 0:
+    content = up_to(some, limit + 1)
+    if len(content) > limit:
         raise OSError(errno.EFBIG, f"larger than {size_text(limit)}, too large for a file of this kind")
-    return b"".join(parts)
+    return content
