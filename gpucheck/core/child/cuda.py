@@ -40,14 +40,14 @@ def run(reporter: Reporter, task: CudaTask) -> None:
     reporter.end(CudaVersion(_number(cuda, "cuDriverGetVersion")))
     reporter.begin(DriverStarted)
     failure = _failure(cuda, cuda.cuInit(0))
-    reporter.end(DriverStarted(failure.result, failure.result_name, failure.problem))
+    reporter.end(DriverStarted(failure))
     if failure.result:
         return
     reporter.begin(CudaCount)
     count = ctypes.c_int()
     failure = _failure(cuda, cuda.cuDeviceGetCount(ctypes.byref(count)))
     number = None if failure.result else count.value
-    reporter.end(CudaCount(failure.result, failure.result_name, failure.problem, number))
+    reporter.end(CudaCount(failure, number))
     if number is None:
         return
     reporter.begin(CudaDevices)

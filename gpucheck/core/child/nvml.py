@@ -30,8 +30,7 @@ def run(reporter: Reporter, task: NvmlTask) -> None:
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        failure = failure_of(pynvml, error)
-        reporter.end(DriverStarted(failure.result, failure.result_name, failure.problem))
+        reporter.end(DriverStarted(failure_of(pynvml, error)))
         return
     reporter.end(DriverStarted())
     reporter.begin(NvmlSystem)
@@ -56,5 +55,4 @@ def _system(pynvml: Any) -> NvmlSystem:
     try:
         return replace(system, gpu_count=int(pynvml.nvmlDeviceGetCount()))
     except pynvml.NVMLError as error:
-        failure = failure_of(pynvml, error)
-        return replace(system, result=failure.result, result_name=failure.result_name, problem=failure.problem)
+        return replace(system, failure=failure_of(pynvml, error))

@@ -6,9 +6,10 @@ A child that could not be started, or failed because of a bug in gpucheck, shows
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import asdict
 
 from gpucheck.core.child.messages import Crashed, Message, Stage
-from gpucheck.core.child.messages.drivers import Failure, LibraryLoaded
+from gpucheck.core.child.messages.drivers import LibraryLoaded, Outcome
 from gpucheck.core.compat import versions
 from gpucheck.core.host import LATE, Child, Ending, Host
 from gpucheck.core.model import Fact
@@ -94,15 +95,9 @@ def _answer(child: Child, kinds: tuple[type[Message], ...], loaded: LibraryLoade
     if loaded.status != "loaded":
         return DriverAnswer(status=loaded.status, problem=loaded.problem, library=loaded.library)
     for kind in kinds:
-        failure = child.message(kind)
-        if isinstance(failure, Failure) and failure.result:
-            return DriverAnswer(
-                status="failed",
-                result=failure.result,
-                result_name=failure.result_name,
-                problem=failure.problem,
-                library=loaded.library,
-            )
+        outcome = child.message(kind)
+        if isinstance(outcome, Outcome) and outcome.failure.result:
+            return DriverAnswer(status="failed", **asdict(outcome.failure), library=loaded.library)
     return DriverAnswer(status="ok", library=loaded.library)
 
 

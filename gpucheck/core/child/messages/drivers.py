@@ -17,7 +17,7 @@ class LibraryLoaded(Message):
     problem: str | None = None  # the loader's message
 
 
-class Failure(Struct):
+class Failure(Struct, frozen=True):
     """An error of the driver; all None: no error."""
 
     result: int | None = None  # nvmlReturn_t or CUresult
@@ -25,7 +25,13 @@ class Failure(Struct):
     problem: str | None = None
 
 
-class DriverStarted(Failure, Message):
+class Outcome(Struct):
+    """The result of a call that may fail."""
+
+    failure: Failure = Failure()
+
+
+class DriverStarted(Outcome, Message):
     """The result of nvmlInit or cuInit."""
 
     stage: ClassVar[str] = "init"
@@ -44,7 +50,7 @@ class CudaVersion(Message):
     number: int | None = None  # as NVIDIA numbers it: 13000
 
 
-class CudaCount(Failure, Message):
+class CudaCount(Outcome, Message):
     """How many devices CUDA counts."""
 
     stage: ClassVar[str] = "count"
@@ -92,7 +98,7 @@ class SamplerTask(Task):
     interval_seconds: float = 0.2
 
 
-class NvmlSystem(Failure, Message):
+class NvmlSystem(Outcome, Message):
     """The driver, as NVML reports it."""
 
     stage: ClassVar[str] = "system"
