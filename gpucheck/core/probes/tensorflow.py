@@ -9,6 +9,7 @@ from gpucheck.core.child.messages.frameworks import (
     GrowthRefused,
     GrowthSet,
     LibrariesMapped,
+    MemoryGrowth,
     TensorFlowImport,
     TensorFlowImported,
 )
@@ -20,15 +21,6 @@ from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _frameworks as frameworks
 
 __all__ = ("XLA_VARIABLES", "Device", "MemoryGrowth", "TensorFlow", "read")
-
-
-class MemoryGrowth(Fact, frozen=True, kw_only=True):
-    """Whether TensorFlow can allocate GPU memory on demand. None without a GPU."""
-
-    settable: bool | None = None  # accepted for every GPU before initialization
-    same_on_all: bool | None = None
-    refused_after: bool | None = None  # rejected after initialization, as documented
-    problem: str | None = None
 
 
 class TensorFlow(TensorFlowImport, Fact, frozen=True, kw_only=True):
@@ -59,7 +51,7 @@ def read(host: Host) -> TensorFlow:
     if not outcome.imported:
         return outcome
     listed = frameworks.devices_listed(host, framework)
-    growth = framework.wait_for(GrowthSet) or GrowthSet()
+    growth = framework.wait_for(GrowthSet) or GrowthSet(MemoryGrowth())
     mapped = framework.wait_for(LibrariesMapped)
     refused = None
     if host.request.smoke and frameworks.other_backend(host) is None:
@@ -69,12 +61,7 @@ def read(host: Host) -> TensorFlow:
     outcome = replace(
         outcome,
         devices=None if listed is None else listed.devices,
-        memory_growth=MemoryGrowth(
-            settable=growth.settable,
-            same_on_all=growth.same_on_all,
-            refused_after=None if refused is None else refused.refused,
-            problem=growth.problem,
-        ),
+        memory_growth=replace(growth.growth, refused_after=None if refused is None else refused.refused),
         mapped_libraries={} if mapped is None else mapped.paths,
     )
     if listed is None or not _xla_read_its_flags(host, framework):

@@ -23,6 +23,7 @@ from gpucheck.core.child.messages.frameworks import (
     KerasImport,
     KerasImported,
     LibrariesMapped,
+    MemoryGrowth,
     TensorFlowImport,
     TensorFlowImported,
 )
@@ -105,16 +106,16 @@ def memory_growth(reporter: Reporter, tf: Any) -> None:
     """Enable memory growth on every GPU, before anything initializes them."""
     reporter.begin(GrowthSet)
     gpus = tf.config.list_physical_devices("GPU")
-    growth = GrowthSet()
+    growth = MemoryGrowth()
     if gpus:
         try:
             for gpu in gpus:
                 tf.config.experimental.set_memory_growth(gpu, True)
             states = {tf.config.experimental.get_memory_growth(gpu) for gpu in gpus}
-            growth = GrowthSet(settable=True, same_on_all=len(states) == 1)
+            growth = MemoryGrowth(settable=True, same_on_all=len(states) == 1)
         except Exception as error:
-            growth = GrowthSet(settable=False, problem=f"{type(error).__name__}: {error}"[:500])
-    reporter.end(growth)
+            growth = MemoryGrowth(settable=False, problem=f"{type(error).__name__}: {error}"[:500])
+    reporter.end(GrowthSet(growth))
 
 
 def growth_refused(reporter: Reporter, tf: Any, usable: list[str]) -> None:

@@ -138,13 +138,20 @@ class DevicesListed(Message):
     problem: str | None = None  # why there is no accelerator: the framework's message
 
 
+class MemoryGrowth(Struct, frozen=True, kw_only=True):
+    """Whether TensorFlow can allocate GPU memory on demand. None without a GPU."""
+
+    settable: bool | None = None  # accepted for every GPU before initialization
+    same_on_all: bool | None = None
+    refused_after: bool | None = None  # rejected after initialization, as documented (``GrowthRefused``)
+    problem: str | None = None
+
+
 class GrowthSet(Message):
-    """Whether TensorFlow allowed memory growth, before it initialized any GPU. All None: there is no GPU."""
+    """Whether TensorFlow allowed memory growth, before it initialized any GPU."""
 
     stage: ClassVar[str] = "growth"
-    settable: bool | None = None
-    same_on_all: bool | None = None
-    problem: str | None = None
+    growth: MemoryGrowth
 
 
 class GrowthRefused(Message):
