@@ -13,17 +13,7 @@ from gpucheck.core.compat import nvml
 from gpucheck.core.training.smoke.throughput import input_wait_share, scaling_efficiency
 
 REPEATS_MIN = 3
-RAW = (
-    "replicas",
-    "global_batch_size",
-    "steps",
-    "dropped_samples",
-    "held_out_samples",
-    "first_step_seconds",
-    "warmup_seconds",
-    "warmup_steps",
-    "peak_memory_bytes",
-)
+RAW = {*Measured.__struct_fields__}.intersection(Measurement.__struct_fields__) - {"repeats", "profile"}  # reported as sent
 READINGS = ("utilization_percent", "power_watts", "sm_clock_mhz")  # NVML's values
 UTILIZATION_SECONDS = 1.0  # NVML's utilization covers at most the last second (nvmlUtilization_t), perhaps from before the steps
 SAMPLES_MAX = 2000
