@@ -100,6 +100,6 @@ def test_every_cause_has_a_rule():
 
 
 def test_public_functions_that_return_a_cause_match_the_inferred_codes():
-    functions = [value for module in causes._MODULES for value in vars(module).values() if inspect.isfunction(value)]
+    functions = [value for module in causes.MODULES for value in vars(module).values() if inspect.isfunction(value)]
     judges = {f.__name__ for f in functions if "Cause" in str(f.__annotations__.get("return")) and f.__name__[0] != "_"}
-    assert judges == {code.replace("-", "_") for code in causes._INFERRED}
+    assert judges == {code.replace("-", "_") for code in causes.INFERRED}

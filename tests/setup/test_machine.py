@@ -39,7 +39,7 @@ def test_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
         env={"PATH": f"{home}/.pyenv/shims:/usr/bin:/nowhere", "HOME": home},
         programs={
             "python3": USUAL.format("3.11.2"),
-            **{f"{path} -I -S -c {read._CODE}": USUAL.format(version) for path, version in answers.items()},
+            **{f"{path} -I -S -c {read.DESCRIBE}": USUAL.format(version) for path, version in answers.items()},
         },
     )
     versions = {python.version: python.executable for python in read.find_pythons(host)[0]}

@@ -32,7 +32,7 @@ PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu", 
 INSPECTED_MAX = 24  # interpreters to start
 ANSWER_SECONDS = 5.0
 PLACE_SECONDS = 2.0  # timeout for a folder; an automounter may take longer, but several folders may hang
-_CODE = (
+DESCRIBE = (
     "import sys, sysconfig, importlib.util as u; "
     "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3], sys.maxsize > 2**32,"
     " not sysconfig.get_config_var('Py_GIL_DISABLED'), u.find_spec('ensurepip') is not None)"
@@ -123,7 +123,7 @@ def inspect_python(host: Host, path: str) -> Python | None:
 
     It runs without ``site``, which would execute .pth files of its packages that another user may have written.
     """
-    answer = host.run([path, "-I", "-S", "-c", _CODE], timeout=ANSWER_SECONDS)
+    answer = host.run([path, "-I", "-S", "-c", DESCRIBE], timeout=ANSWER_SECONDS)
     words = answer.stdout.split()
     if len(words) != 5 or words[0] != "cpython" or words[2:4] != ["True", "True"]:
         return None

@@ -38,7 +38,7 @@ _ELLIPSIS = 3
 _CITED = 4  # maximum events of a cause
 _MISSING = re.compile(r"(?:ModuleNotFound|Import)Error: No module named|^No module named")
 _CRASH, _FAILED = "training-crashed", "training-failed"
-_MODULES = (devices, driver, generations, health, imports, libraries, memory, packages, training)
+MODULES = (devices, driver, generations, health, imports, libraries, memory, packages, training)
 _SIGNATURE = {"events": Events, "return": Cause | None}
 
 
@@ -48,10 +48,10 @@ def _inferred(module: ModuleType) -> dict[str, Judge]:
     return {name.replace("_", "-"): judge for name, judge in judges.items() if not name.startswith("_")}
 
 
-_INFERRED = {code: judge for module in _MODULES for code, judge in _inferred(module).items()}
-CODES = frozenset({*(row.code for row in ROWS), *_INFERRED})  # of all causes that can be found in logs
+INFERRED = {code: judge for module in MODULES for code, judge in _inferred(module).items()}
+CODES = frozenset({*(row.code for row in ROWS), *INFERRED})  # of all causes that can be found in logs
 _JUDGES: dict[str, list[Judge]] = {
-    code: [*(row for row in ROWS if row.code == code), *([_INFERRED[code]] if code in _INFERRED else [])] for code in CODES
+    code: [*(row for row in ROWS if row.code == code), *([INFERRED[code]] if code in INFERRED else [])] for code in CODES
 }
 
 
