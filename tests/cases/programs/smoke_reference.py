@@ -1,7 +1,6 @@
 import sys, json
 import tensorflow as tf, keras
 from gpucheck.core.training.smoke import network, tensorflow
-network.PER_REPLICA_BATCH["GPU"] = 16
 losses = {}
 for precision in sys.argv[1:]:
     reference = tensorflow.cpu_first_loss(tf, keras, precision, 16)
