@@ -97,6 +97,19 @@ def test_private_names_stay_in_their_folder():
     assert [name for file in FILES for name in private_names(file)] == []
 
 
+def test_no_command_names_modules_of_another_in_a_string():
+    """A program that it starts may import only its own: it finds others through ``cli.registry``."""
+    texts = [
+        (file, node.value)
+        for file in FILES
+        for node in ast.walk(tree(file))
+        if file.startswith("commands/") and isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    named = [(file, name) for file, text in texts for name in re.findall(r"gpucheck\.commands\.(\w+)", text)]
+    assert len(named) > 20
+    assert [(file, name) for file, name in named if name != file.split("/")[1]] == []
+
+
 def test_packages_import_only_what_the_table_allows():
     assert [found for file in FILES for found in forbidden(file)] == []
 

@@ -51,6 +51,17 @@ def test_other_commands_work_without_a_command(package, name):
     assert (loaded.returncode, loaded.stderr) == (0, "")
 
 
+def test_run_cannot_watch_without_the_folder_that_watches(package):
+    folder, aside = package / "gpucheck" / "commands" / "watch", package / "watch"
+    folder.rename(aside)
+    try:
+        watched = run(package, "run", "--watch", "--", "true")
+    finally:
+        aside.rename(folder)
+    assert watched.returncode == 2
+    assert "this installation of gpucheck has no folder commands/watch, which --watch needs" in watched.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_core_passes_its_tests_without_any_command(package):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from gpucheck.cli import failure, signals
+from gpucheck.cli import failure, registry, signals
 from gpucheck.cli.parameters import COLOR, DEPTHS, SECONDS, Command, typed
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import display_options, say, say_wrapped
@@ -24,8 +24,8 @@ CACHE_SECONDS = 1.0  # timeout of reading or writing a cached pass
 START_SECONDS = 10.0  # timeout of the monitor's start
 # The second fork keeps the monitor from being a child of the command. The package's folder comes last on sys.path.
 _START = (
-    "import os, sys; os.fork() and os._exit(0); sys.path.append(sys.argv.pop(1)); "
-    "from gpucheck.commands.watch.process_monitor import main; main()"
+    "import os, sys; from importlib import import_module; os.fork() and os._exit(0); sys.path.append(sys.argv.pop(1)); "
+    "import_module(sys.argv.pop(1)).main()"
 )
 _Result = TypeVar("_Result")
 EXAMPLES = """\b
@@ -83,6 +83,7 @@ def run(
 
     if request.strategies or (not request.smoke and request.level is Level.QUICK and not typed(*DEPTHS)):
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
+    watcher = _watcher() if watch else None
     try:
         path = _locate(command[0])
         env = exec_command.own_environment()
@@ -100,8 +101,8 @@ def run(
         with contextlib.suppress(Exception):  # the command must start anyway
             orphans.disown()
         exec_command.reap()
-        if watch:
-            env = _watched(env)
+        if watcher is not None:
+            env = _watched(env, watcher)
         signals.release()
         ulimits.restore()
         if sys.platform == "win32":  # on other systems, exec also ends the watchdog
@@ -212,7 +213,15 @@ def _print_outcome(report: Report, on_fail: str, color: str, verbose: bool) -> N
         say_wrapped(f"gpucheck: if it trains with Keras on another backend: gpucheck run {option} -- COMMAND")
 
 
-def _watched(env: dict[str, str]) -> dict[str, str]:
+def _watcher() -> Any:
+    """Return the package of the command that monitors training."""
+    for folder in registry.folders():
+        if hasattr(folder, "MONITOR"):
+            return folder
+    raise click.UsageError("this installation of gpucheck has no folder commands/watch, which --watch needs")
+
+
+def _watched(env: dict[str, str], watcher: Any) -> dict[str, str]:
     """Start the monitor of this process, and return an environment that adds a ``Watch`` to each fit of Keras.
 
     Process 1 starts no monitor: the monitor would become a child of the command, and the kernel would end it with the command.
@@ -222,14 +231,15 @@ def _watched(env: dict[str, str]) -> dict[str, str]:
 
     from gpucheck.core.host.child import PACKAGE
 
-    startup, own = os.path.join(PACKAGE, "commands", "watch", "startup"), str(os.getpid())
+    root, own = os.path.dirname(PACKAGE), str(os.getpid())
+    startup = os.path.join(root, *watcher.STARTUP.split("."))
     env = {**env, "PYTHONPATH": os.pathsep.join(filter(None, [startup, env.get("PYTHONPATH")]))}
     if sys.platform == "win32" or os.getpid() == 1:
         return env
     try:
         pipe = os.path.join(tempfile.mkdtemp(prefix="gpucheck-"), own)  # the monitor removes it
         os.mkfifo(pipe, 0o600)
-        argv, null = [sys.executable, "-c", _START, os.path.dirname(PACKAGE), own, pipe], subprocess.DEVNULL
+        argv, null = [sys.executable, "-c", _START, root, watcher.MONITOR, own, pipe], subprocess.DEVNULL
         subprocess.Popen(argv, stdin=null, stdout=null, cwd="/", start_new_session=True).wait(START_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         say(f"gpucheck: --watch can only monitor fits of Keras: {error}")
