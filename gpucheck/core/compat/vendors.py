@@ -31,7 +31,7 @@ ROCM_WINDOWS_TORCH = (
     "https://rocm.docs.amd.com/projects/radeon-ryzen/en/latest/docs/install/installrad/windows/install-pytorch.html"
 )
 
-METAL = "https://developer.apple.com/metal/tensorflow-plugin"
+METAL = "https://developer.apple.com/metal/tensorflow-plug-in"
 METAL_PACKAGES, METAL_LAST_PYTHON = ("tensorflow==2.18.1", "tensorflow-metal==1.2.0"), "3.12"  # the last release
 
 JETSON_GUIDE = "https://docs.nvidia.com/deeplearning/frameworks/install-tf-jetson-platform/index.html"

@@ -20,7 +20,7 @@ Example:
     -> macOS has no CUDA, so TensorFlow cannot use an NVIDIA GPU on this machine.
 References:
     https://www.tensorflow.org/install/pip#macos
-    https://developer.apple.com/metal/tensorflow-plugin/
+    https://developer.apple.com/metal/tensorflow-plug-in/
 """
 
 from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
