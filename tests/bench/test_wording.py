@@ -48,7 +48,7 @@ def timed(seconds, spread=0.0, **settings):
         (
             [timed(1.0), timed(1.5, at_once=8), timed(1.0, spread=0.1, at_once=4)],
             [
-                "Leave steps per execution at 1 (8 is 0.67 times as fast).",
+                "Keep steps per execution at 1 (8 is 0.67 times as fast).",
                 "No conclusion on steps per execution 4: the ranges overlap with the first configuration's; increase --repeats.",
             ],
         ),

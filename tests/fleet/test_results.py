@@ -25,7 +25,7 @@ def test_outlier_among_sixteen_nodes_is_named(tmp_path):
     assert (cause.code, cause.severity, cause.nodes, cause.action) == ("device-results-differ", "warning", "n11", None)
     assert (fleet.verdict, fleet.exit_code, fleet.counts) == ("warn", 0, {"pass": 15, "warn": 1})
     assert cause.example == (
-        "Its NVIDIA H200 gets different results from n[00-10,12-15] with the same software, first in the gradients of step 1"
+        "The results of its NVIDIA H200 differ from those of n[00-10,12-15] with the same software, first in the gradients of step 1"
         " in float32."
     )
     assert "device-results-differ on n11 (hardware)" in terminal.render(fleet, width=100, color=False, ascii=True)

@@ -218,7 +218,7 @@ def _settings_advice(measured: Sequence[Measurement]) -> Iterator[str]:
         elif _speed(other).median < _speed(first).median:
             leave.append(f"{name} at {old} ({new} is {_speed(other).median / _speed(first).median:.2f} times as fast)")
     if leave:
-        yield f"Leave {listing(leave)}."
+        yield f"Keep {listing(leave)}."
     if unclear:
         yield f"No conclusion on {listing(unclear)}: the ranges overlap with the first configuration's; increase --repeats."
 

@@ -18,7 +18,7 @@ from gpucheck.core.probes.environment import KNOWN
 __all__ = ("Contradiction", "Problem", "baseline", "convert", "merge", "parse")
 _LISTED = "; `gpucheck rules` lists them"
 FIT_IS_COMPARED = (
-    'which `gpucheck compare` compares with the summary of a training (Watch(report="fit.json")), not with a machine'
+    'which `gpucheck compare` compares with the summary of a training run (Watch(report="fit.json")), not with a machine'
 )
 LARGEST_BYTES = 1 << 22  # maximum size of an expectations file
 ProblemAt = Callable[[Path, str], Problem]  # from the place in the table, and what is wrong
