@@ -53,12 +53,12 @@ _LONGER_TIMEOUT = Fix(
 @rule(scope=Scope.HOST, explains=("training-failed", "training-crashed"), first_check="NCCL's own messages, with NCCL_DEBUG=INFO")
 def check(trial: NcclTrial, log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Report a failed run or a log line that names NCCL, or a run that passes only without NCCL."""
-    cause, failed = log_causes.cause("nccl-failed"), log_causes.failed_run("nccl-failed")
+    cause, failed = log_causes.cause("nccl-failed"), log_causes.failed_run("nccl-failed", on_gpu)
     named = cause.values(repairs.__kwdefaults__ or ()) if cause is not None else {}
     if failed is not None and failed.run is not None:
         named["lines"] = f"{failed.run.reason}\n{named.get('lines', '')}"
     fix = repairs(context, **{**named, "exchange": trial.exchange})
-    if (failure := log_causes.failure("nccl-failed", "NCCL failed in {run}: {text}.", fix)) is not None:
+    if (failure := log_causes.failure("nccl-failed", "NCCL failed in {run}: {text}.", fix, on=on_gpu)) is not None:
         return failure
     if trial.passed is None or not on_gpu(trial.passed):
         return log_causes.outcomes.skip
