@@ -4,8 +4,10 @@ import pytest
 from fakes import facts, machine
 from msgspec.structs import replace
 
+from gpucheck.core.combiners import log_causes
 from gpucheck.core.combiners.gpu_presence import GpuPresence
 from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.engine.discovery import in_order, load_combiners, load_probes, load_rules
 from gpucheck.core.engine.judgement import derive, judge
 from gpucheck.core.engine.verdict import decide
@@ -13,6 +15,7 @@ from gpucheck.core.model import Fact, Request, Scope, Severity, Status, Verdict
 from gpucheck.core.model.fact import Facts
 from gpucheck.core.model.plugin import Combiner, Need, Rule
 from gpucheck.core.probes.pci import Pci
+from gpucheck.core.probes.training import Training
 
 PRESENCE = Need(name="presence", fact=GpuPresence, optional=False)
 
@@ -92,3 +95,11 @@ def test_derived_facts_can_be_looked_up_by_type():
     assert whole.get(GpuPresence) == GpuPresence(present=True, evidence=whole.get(GpuPresence).evidence)
     assert whole.get(Pci) is not None
     assert Facts([]).get(GpuPresence) is None
+
+
+@pytest.mark.parametrize(("before", "named"), [("", True), ("x\n" * log_causes.REASON_CHARACTERS, False)])
+def test_only_the_start_of_a_reason_is_judged(before, named):
+    training = facts(machine("h200")).get(Training)
+    failed = replace(training.runs[0], status="failed", reason=f"{before}InternalError: Dst tensor is not initialized.")
+    causes = log_causes.combine(outcomes=TrainingOutcomes(training=replace(training, runs=(failed,)), log=None))
+    assert (causes.failed_run("gpu-memory-exhausted") is not None) == named

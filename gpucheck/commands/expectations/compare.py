@@ -81,7 +81,7 @@ def compare(
 
 
 def _between_trainings(text: bytes, latest: bytes | None, baseline: str, current: str) -> Drift | None:
-    """Compare the summary of a training run with another, or with [fit]; None: there is none."""
+    """Compare the summary of a training run with another, or with [fit]; None without one."""
     fit, other = fits.read(text), None if latest is None else fits.read(latest)
     if fit is not None:
         if other is None:

@@ -10,6 +10,8 @@ from gpucheck.core.repairs.context import Context
 if TYPE_CHECKING:  # --quick, which reads no log, would import all causes
     from gpucheck.core.logs.causes.cause import Cause
 
+REASON_CHARACTERS = 4000  # that are judged: a job reports less, a report from elsewhere may have megabytes
+
 
 class LogCauses(Fact, frozen=True, kw_only=True):
     """The causes in the log, by code, and the causes of failed training jobs, which their reasons report as a log does."""
@@ -98,5 +100,5 @@ def combine(outcomes: TrainingOutcomes) -> LogCauses:
     from gpucheck.core.logs.causes import judge
     from gpucheck.core.logs.reading import parse
 
-    of_reasons = {reason: judge(parse(reason.splitlines(), "")) for reason in reasons}
+    of_reasons = {reason: judge(parse(reason[:REASON_CHARACTERS].splitlines(), "")) for reason in reasons}
     return LogCauses(outcomes=outcomes, causes=judge(outcomes.log) if outcomes.log is not None else {}, of_reasons=of_reasons)
