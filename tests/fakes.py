@@ -144,6 +144,7 @@ class FakeHost:
         return None if data is None else data[offset : offset + size]
 
     def glob(self, pattern: str) -> list[str]:
+        pattern = pattern.removeprefix("./")
         depth = pattern.count("/")
         everything = [*self._files, *self._links, *self._nodes, *self._folders]
         return sorted({path for path in everything if path.count("/") == depth and _matches(path, pattern)})

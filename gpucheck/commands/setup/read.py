@@ -10,14 +10,13 @@ from msgspec.structs import replace
 from gpucheck.core.combiners.gpu_presence import combine as presence
 from gpucheck.core.engine.discovery import load_probes
 from gpucheck.core.engine.observation import Observation, Tick
-from gpucheck.core.host import Host
+from gpucheck.core.host import Host, interpreters
 from gpucheck.core.model import Request
 from gpucheck.core.model.fact import Facts
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpus
-from gpucheck.core.probes.interpreter import is_shims, minor, path_folders
 from gpucheck.core.probes.packages import Packages
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.probes.system import System
@@ -36,20 +35,6 @@ DESCRIBE = (
     "import sys, sysconfig, importlib.util as u; "
     "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3], sys.maxsize > 2**32,"
     " not sysconfig.get_config_var('Py_GIL_DISABLED'), u.find_spec('ensurepip') is not None)"
-)
-_IN_HOME = (
-    ".local/share/uv/python/*/bin/python3",
-    *(
-        f"{name}/{where}"
-        for name in ("miniconda3", "anaconda3", "miniforge3", "mambaforge")
-        for where in ("bin/python", "envs/*/bin/python")
-    ),
-)
-_WITHOUT_PATH = ("/usr/local/bin", "/usr/bin")
-_ELSEWHERE = (
-    "/opt/conda/bin/python",
-    "/opt/conda/envs/*/bin/python",
-    "/Library/Frameworks/Python.framework/Versions/3*/bin/python3",
 )
 
 
@@ -133,11 +118,12 @@ def inspect_python(host: Host, path: str) -> Python | None:
 def _distinct(host: Host, unresponsive: list[str], own: str | None) -> Iterator[str]:
     """Yield the paths of interpreters, each file only once, even if it has several links."""
     visited = set()
-    for folder, patterns in _places(host, own):
+    of_gpucheck = (interpreters.Place(own, (glob.escape(own),)),) if own else ()
+    for place in (*interpreters.on_path(host), *of_gpucheck, *interpreters.of_installers(host)):
         try:
-            candidates = with_timeout(min(PLACE_SECONDS, max(0.0, host.remaining() / 2)), _candidates, host, patterns)
+            candidates = with_timeout(min(PLACE_SECONDS, max(0.0, host.remaining() / 2)), _existing, host, place)
         except NoResponse:
-            unresponsive.append(folder)
+            unresponsive.append(place.folder)
             continue
         for real, path in candidates:
             if real not in visited:
@@ -145,26 +131,6 @@ def _distinct(host: Host, unresponsive: list[str], own: str | None) -> Iterator[
                 yield path
 
 
-def _candidates(host: Host, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the real path and the path of each file."""
-    paths = [path for pattern in patterns for path in host.glob(pattern) if minor(path.rpartition("/")[2]) is not None]
-    return [(host.real(path), path) for path in paths if host.stat(path) is not None]
-
-
-def _places(host: Host, own: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield folders with the patterns to search in each: PATH first, then gpucheck's own, then other installers' folders."""
-    for folder in path_folders(host) or _WITHOUT_PATH:
-        if not is_shims(folder):  # the Pythons behind shims are found below
-            yield folder, (f"{glob.escape(folder)}/python*",)
-    if own:
-        yield own, (glob.escape(own),)
-    home = host.env.get("HOME", "")
-    root = host.env.get("PYENV_ROOT") or (f"{home}/.pyenv" if home else None)
-    if root:
-        yield root, (f"{root}/versions/*/bin/python3",)
-    own = host.env.get("UV_PYTHON_INSTALL_DIR")
-    if own:
-        yield own, (f"{own}/*/bin/python3",)
-    if home:
-        yield home, tuple(f"{home}/{path}" for path in _IN_HOME)
-    yield "/opt", _ELSEWHERE
+def _existing(host: Host, place: interpreters.Place) -> list[tuple[str, str]]:
+    """Return the real path and the path of each interpreter that is not a broken link."""
+    return [(host.real(path), path) for path in interpreters.find(host, place) if host.stat(path) is not None]

@@ -1,6 +1,5 @@
 """The examined interpreter, its environment, and other interpreters on PATH that have TensorFlow installed."""
 
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -9,7 +8,7 @@ from msgspec.structs import replace
 from gpucheck.core.child.messages.machine import Installation
 from gpucheck.core.child.messages.machine import Interpreter as Description
 from gpucheck.core.compat import versions
-from gpucheck.core.host import Host
+from gpucheck.core.host import Host, interpreters
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
 from gpucheck.core.probes import _distributions
@@ -35,7 +34,6 @@ class Interpreter(Installation, Fact, frozen=True, kw_only=True):
     others: tuple[OtherInterpreter, ...] = ()  # searched only if the examined one has no TensorFlow
 
 
-_NAME = r"python(?:3(?:\.(\d+))?)?(?:\.exe)?"
 HOMES_MAX = 30  # interpreters to check, so that a PATH with a thousand environments takes no time
 
 
@@ -56,22 +54,6 @@ def read(host: Host) -> Interpreter:
     )
 
 
-def path_folders(host: Host) -> list[str]:
-    """Return the folders on PATH, in order."""
-    return [folder for folder in host.env.get("PATH", "").split(";" if host.platform == "win32" else ":") if folder]
-
-
-def is_shims(folder: str) -> bool:
-    """Whether it holds pyenv's shims: each asks pyenv which of its versions to start."""
-    return folder.rstrip("/").endswith("/shims")
-
-
-def minor(name: str) -> str | None:
-    """Return the version in an interpreter's file name: "3.12"; "" for python and python3; None for any other file."""
-    match = re.fullmatch(_NAME, name)
-    return None if match is None else f"3.{match[1]}" if match[1] else ""
-
-
 def _library(answer: Description) -> str:
     """Return the folder of the standard library, which may contain PEP 668's marker."""
     return answer.stdlib or f"{answer.base_prefix}/lib/python{versions.minor(answer.version)}"
@@ -81,7 +63,8 @@ def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
     """Yield the interpreters with a TensorFlow in their site-packages that is not on the examined one's path."""
     checked = {host.real(folder) for folder in path}
     homes: set[tuple[str, str | None]] = set()
-    for python in _candidates(host):
+    places = (*interpreters.environments(host), *interpreters.on_path(host))
+    for python in (python for place in places for python in interpreters.find(host, place)):
         home, version = _home(host, python)
         if (home, version) in homes:
             continue
@@ -98,25 +81,6 @@ def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
                 break
 
 
-def _candidates(host: Host) -> Iterator[str]:
-    """Yield the paths of interpreters: those of the shell's environment, of this folder's, and on PATH."""
-    here = host.real(".")
-    for folder in (host.env.get("VIRTUAL_ENV"), host.env.get("CONDA_PREFIX"), f"{here}/.venv", f"{here}/venv"):
-        if folder:
-            scripts = "Scripts/python.exe" if host.platform == "win32" else "bin/python"
-            yield f"{folder}/{scripts}"
-    yielded = set()
-    for folder in path_folders(host):
-        if (real := host.real(folder)) in yielded:
-            continue
-        yielded.add(real)
-        if is_shims(folder):
-            versions = f"{folder.rstrip('/').rpartition('/')[0]}/versions"
-            yield from (f"{versions}/{version}/bin/python" for version in host.names(versions))
-            continue
-        yield from (f"{folder}/{name}" for name in host.names(folder) if minor(name) is not None)
-
-
 def _home(host: Host, python: str) -> tuple[str, str | None]:
     """Return the interpreter's prefix, and its minor version if the file name has it.
 
@@ -129,14 +93,14 @@ def _home(host: Host, python: str) -> tuple[str, str | None]:
     real = host.real(python).replace("\\", "/")
     folder, _, name = real.rpartition("/")
     home = folder.rpartition("/")[0] if folder.endswith(("/bin", "/Scripts")) else folder
-    return home, minor(name) or None
+    return home, interpreters.minor(name) or None
 
 
 def _site_packages(host: Host, home: str, version: str | None) -> Iterator[str]:
     """Yield folders that may contain distributions of that interpreter, whether they exist or not."""
     for library in ("lib", "lib64"):
         for name in host.names(f"{home}/{library}"):
-            if minor(name) and version in (None, name[6:]):
+            if interpreters.minor(name) and version in (None, name[6:]):
                 yield f"{home}/{library}/{name}/site-packages"
     yield f"{home}/Lib/site-packages"
     if home == "/usr":  # Debian's own folders; a version's file name is always known there
