@@ -62,7 +62,7 @@ def _configured(host: Host, gpus: int, parsed: Parsed, asked: bool) -> Members |
     if not asked:
         return _local(host, gpus, _join_hint(f"the {len(names)} workers of TF_CONFIG") if len(names) > 1 else None)
     if parsed.problems:
-        return f"TF_CONFIG can't be used: {parsed.problems[0]}"
+        return f"TF_CONFIG can't be used: {parsed.problems[0].text}"
     if parsed.jobs.get("ps"):
         return "TF_CONFIG lists parameter servers: their workers train with ParameterServerStrategy, not with this strategy"
     if parsed.type == "evaluator":

@@ -5,7 +5,7 @@ cluster_resolver/tfconfig_cluster_resolver.py (reading).
 """
 
 import re
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 JOBS = ("chief", "worker", "ps", "evaluator")
 TRAINING_JOBS = ("chief", "worker")
@@ -13,11 +13,21 @@ MOST_DIGITS = 20  # of a task's number
 LOOPBACK = r"localhost|127\.[\d.]+|::1|0\.0\.0\.0"
 
 
+ProblemKind = Literal["json", "cluster", "job", "count", "task", "index", "address", "duplicate-address", "loopback"]
+
+
+class Problem(NamedTuple):
+    """An error in TF_CONFIG."""
+
+    kind: ProblemKind  # what is wrong, for the correction
+    text: str
+
+
 class Parsed:
     """TF_CONFIG, and all of its errors."""
 
     def __init__(self, text: str) -> None:
-        self.problems: list[str] = []
+        self.problems: list[Problem] = []
         self.jobs: dict[str, dict[int, str]] = {}  # job -> index -> "address:port"
         self.type: str | None = None
         self.index: int | None = None
@@ -41,28 +51,31 @@ class Parsed:
         """This process' own name ("worker 0"), if it has one."""
         return None if self.type is None or self.index is None else f"{self.type} {self.index}"
 
+    def _report(self, kind: ProblemKind, text: str) -> None:
+        self.problems.append(Problem(kind, text))
+
     def _json(self, text: str) -> dict[str, Any] | None:
         import json
 
         try:
             config = json.loads(text)
         except RecursionError:
-            self.problems.append("it is not valid JSON: its brackets are nested too deeply")
+            self._report("json", "it is not valid JSON: its brackets are nested too deeply")
             return None
         except ValueError as error:
             where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
-            self.problems.append(f"it is not valid JSON{where}" + ("; JSON requires double quotes" if "'" in text else ""))
+            self._report("json", f"it is not valid JSON{where}" + ("; JSON requires double quotes" if "'" in text else ""))
             return None
         if isinstance(config, dict):
             return config
-        self.problems.append("it is not a JSON object")
+        self._report("json", "it is not a JSON object")
         return None
 
     def _cluster(self, cluster: Any) -> None:
         if cluster is None:
             return
         if not isinstance(cluster, dict):
-            self.problems.append("its cluster is not a JSON object")
+            self._report("cluster", "its cluster is not a JSON object")
             return
         for job, tasks in cluster.items():
             if isinstance(tasks, list):
@@ -70,33 +83,33 @@ class Parsed:
             elif isinstance(tasks, dict) and all(_number(index) is not None for index in tasks):
                 self.jobs[job] = {int(index): address for index, address in tasks.items()}
             else:
-                self.problems.append(f'its cluster\'s "{job}" is not a list of addresses')
+                self._report("cluster", f'its cluster\'s "{job}" is not a list of addresses')
                 continue
             if job not in JOBS:  # "master" was TensorFlow 1's name for the chief
-                self.problems.append(f'its cluster has a job "{job}"; TensorFlow supports {", ".join(JOBS)}')
+                self._report("job", f'its cluster has a job "{job}"; TensorFlow supports {", ".join(JOBS)}')
             if job in ("chief", "evaluator") and len(tasks) > 1:
-                self.problems.append(f"its cluster has {len(tasks)} {job}s; only one is allowed")
+                self._report("count", f"its cluster has {len(tasks)} {job}s; only one is allowed")
 
     def _task(self, task: Any) -> None:
         if task is None and not any(self.jobs.values()):
             return  # TensorFlow then trains only on this machine
         if not isinstance(task, dict) or "type" not in task or "index" not in task:
             if any(self.jobs.values()):
-                self.problems.append('it does not say which task this process is ("task": {"type": ..., "index": ...})')
+                self._report("task", 'it does not say which task this process is ("task": {"type": ..., "index": ...})')
             return
         kind, index = task["type"], task["index"]
         self.type = kind if isinstance(kind, str) else None
         self.index = _number(str(index)) if isinstance(index, (int, str)) else None
         if self.index is None:
-            self.problems.append("its task's index is not a number from 0")
+            self._report("index", "its task's index is not a number from 0")
         if self.type is None:
-            self.problems.append("its task's type is not a string")
+            self._report("job", "its task's type is not a string")
         elif self.jobs and self.type not in self.jobs and self.type != "evaluator":
-            self.problems.append(f'this task is a "{self.type}", and the cluster has none')
+            self._report("job", f'this task is a "{self.type}", and the cluster has none')
         elif self.index is not None and self.type in self.jobs and self.index not in self.jobs[self.type]:
             count = len(self.jobs[self.type])
             many = f"{count} of them" if count != 1 else "one of them"
-            self.problems.append(f"this task is {self.type} {self.index}, and the cluster has {many} (counted from 0)")
+            self._report("index", f"this task is {self.type} {self.index}, and the cluster has {many} (counted from 0)")
 
     def _addresses(self) -> None:
         owners: dict[str, str] = {}
@@ -106,14 +119,14 @@ class Parsed:
                 label = f"{job} {index}"
                 parts = split(address) if isinstance(address, str) else None
                 if parts is None:
-                    self.problems.append(f"the address of {label} is not of the form host:port")
+                    self._report("address", f"the address of {label} is not of the form host:port")
                     continue
                 hosts.add(re.fullmatch(LOOPBACK, parts[0]) is not None)
                 if address in owners:
-                    self.problems.append(f"{owners[address]} and {label} have the same address")
+                    self._report("duplicate-address", f"{owners[address]} and {label} have the same address")
                 owners.setdefault(address, label)
         if len(hosts) > 1:
-            self.problems.append("some of its addresses are loopback addresses (localhost), which no other machine can reach")
+            self._report("loopback", "some of its addresses are loopback addresses (localhost), which no other machine can reach")
 
 
 def _number(text: str) -> int | None:

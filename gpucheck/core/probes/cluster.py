@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gpucheck.core.cluster.tf_config import TRAINING_JOBS, Parsed
+from gpucheck.core.cluster.tf_config import TRAINING_JOBS, Parsed, ProblemKind
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.model.plugin import probe
@@ -29,6 +29,7 @@ class Cluster(Fact, frozen=True, kw_only=True):
 
     configured: bool  # TF_CONFIG is set, and not empty
     problems: tuple[str, ...] = ()  # why TensorFlow rejects it, or its tasks can't find each other
+    problem_kinds: tuple[ProblemKind, ...] = ()  # what is wrong: a kind for each problem
     task_type: str | None = None  # this process' own: "worker"
     task_index: int | None = None
     jobs: dict[str, int] = msgspec.field(default_factory=dict)  # tasks by job: {"chief": 1, "worker": 3}
@@ -52,7 +53,8 @@ def read(host: Host) -> Cluster:
     tested, unreachable = _reach(host, parsed) if host.request.level >= Level.FULL else (None, ())
     return Cluster(
         configured=True,
-        problems=tuple(parsed.problems[:MENTIONED]),
+        problems=tuple(problem.text for problem in parsed.problems[:MENTIONED]),
+        problem_kinds=tuple(problem.kind for problem in parsed.problems[:MENTIONED]),
         task_type=parsed.type,
         task_index=parsed.index,
         jobs={job: len(tasks) for job, tasks in parsed.jobs.items()},

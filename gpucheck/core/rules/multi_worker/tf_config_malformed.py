@@ -16,6 +16,7 @@ Unless:
 Example:
     cluster.configured = true
     cluster.problems = ["it is not valid JSON at character 2; JSON requires double quotes"]
+    cluster.problem_kinds = ["json"]
     -> TF_CONFIG is set, but TensorFlow can't use it: it is not valid JSON at character 2; JSON requires double quotes.
 References:
     https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable
@@ -31,19 +32,28 @@ from gpucheck.core.repairs.context import Context
 
 _TEMPLATE = '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
 _WITH_CHIEF = '{"cluster": {"chief": ["host1:2222"], "worker": ["host2:2222"]}, "task": {"type": "chief", "index": 0}}'
-# The error -> the correction.
 _CORRECTIONS = {
-    r"(?i)not valid JSON|JSONDecodeError|pars|not a JSON object": "Write it as JSON: double quotes inside, single quotes around it",
-    r"same address": "Give every task its own address",
-    r"localhost": "Replace localhost with the name or address by which the other machines reach this one",
-    r"host:port": "Write every address as host:port",
-    r'one "chief"': "Make one of the tasks the chief",
-    r"type must be WORKER": "Add the cluster to it",
-    r"does not say which|must be set": "Add the task of this process to it",
-    r"(?i)task[_ ](?:id|index)|counted from 0": "Number the tasks of each job from 0: the last of two workers has index 1",
-    r"(?i)task[_ ]type|the cluster has none|not defined in cluster|has a job": "Use a type of task that the cluster lists:"
-    " chief, worker, ps or evaluator",
-    r"index": "Number the tasks of each job from 0",
+    "json": "Write it as JSON: double quotes inside, single quotes around it",
+    "cluster": "Write the cluster as JSON: a list of addresses for each job",
+    "duplicate-address": "Give every task its own address",
+    "loopback": "Replace localhost with the name or address by which the other machines reach this one",
+    "address": "Write every address as host:port",
+    "count": "Keep only one chief and one evaluator",
+    "chief": "Make one of the tasks the chief",
+    "no-cluster": "Add the cluster to it",
+    "task": "Add the task of this process to it",
+    "index": "Number the tasks of each job from 0: the last of two workers has index 1",
+    "job": "Use a type of task that the cluster lists: chief, worker, ps or evaluator",
+}
+# TensorFlow's messages -> the correction's key.
+_MESSAGES = {
+    r"(?i)not valid JSON|JSONDecodeError|pars": "json",
+    r'one "chief"': "chief",
+    r"type must be WORKER": "no-cluster",
+    r"must be set": "task",
+    r"(?i)task[_ ](?:id|index)": "index",
+    r"(?i)task[_ ]type|not defined in cluster": "job",
+    r"index": "index",
 }
 
 
@@ -56,7 +66,7 @@ def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> F
         return Finding(
             summary=f"TF_CONFIG is set, but TensorFlow can't use it: {first}{more}.",
             evidence=saw(cluster, "problems"),
-            fix=repairs(context, message=first),
+            fix=repairs(context, kind=next(iter(cluster.problem_kinds), "")),
         )
     cause = log_causes.causes.get("tf-config-malformed")
     if cause is not None:
@@ -64,25 +74,26 @@ def check(cluster: Cluster | None, log_causes: LogCauses, context: Context) -> F
     return Skip("neither TF_CONFIG nor a log was read") if cluster is None and log_causes.outcomes.log is None else None
 
 
-def repairs(context: Context, *, source: str = "", message: str = "") -> Fixes:
-    """Correct the error in the message.
+def repairs(context: Context, *, source: str = "", message: str = "", kind: str = "") -> Fixes:
+    """Correct the error.
 
     Args:
         context: what is known about the machine.
         source: "server" if the program itself passes the cluster to tf.train.Server.
-        message: the message from TensorFlow or the probe.
+        message: TensorFlow's message in a log.
+        kind: the kind of the first problem that the probe found.
     """
     server = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) that its ClusterSpec contains")
     if source == "server":
         yield server
         return
-    wrong = next((words for pattern, words in _CORRECTIONS.items() if re.search(pattern, message)), "Correct it")
+    kind = kind or next((key for pattern, key in _MESSAGES.items() if re.search(pattern, message)), "")
     yield Fix(
-        text=f"{wrong}. The cluster is the same on every worker, and each has its own index; for the first of two:"
-        f" TF_CONFIG='{_WITH_CHIEF if 'the chief' in wrong else _TEMPLATE}'"
+        text=f"{_CORRECTIONS.get(kind, 'Correct it')}. The cluster is the same on every worker, and each has its own index; for the"
+        f" first of two: TF_CONFIG='{_WITH_CHIEF if kind == 'chief' else _TEMPLATE}'"
     )
     yield Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG")
-    if not message:
+    if not message and not kind:
         yield server.after("If the program creates the server itself:")
     yield Fix.look(
         "Print it as Python reads it", f"{context.python} -c \"import json, os; print(json.loads(os.environ['TF_CONFIG']))\""
