@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpucheck.core.compat.xid import RECOVERIES, RECOVERY_CHANGED, WITHOUT_XID, Recovery, Xid, is_nonfatal, recovery_of, xid
+from gpucheck.core.compat.xid import RECOVERIES, WITHOUT_XID, Recovery, Xid
+from gpucheck.core.logs import xid
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Action, Evidence, saw
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog, SxidEvent
@@ -117,15 +119,19 @@ class Machine:
         if len(nameless) == len(free):
             self.listed |= dict(zip(free, nameless, strict=True))
 
+    def events(self, kernel_log: KernelLog) -> list[Event]:
+        """Return the Xid messages about these GPUs as events of a log. The line is the index in ``kernel_log.events``."""
+        return [
+            Event(kind="xid", line=place, text=event.text, fields={"code": str(event.code), "device": event.device})
+            for place, event in enumerate(kernel_log.events)
+            if event.device is not None and event.device in self.addresses
+        ]
+
     def faults(self, kernel_log: KernelLog) -> Iterator[tuple[int, str, XidReport]]:
-        """Yield messages about faults of these GPUs, with their log indexes. Links recover from Nonfatal ones by themselves."""
-        for place, event in enumerate(kernel_log.events):
-            message, device = xid(event.code), event.device
-            if message is None or message.fault is None or device is None or device not in self.addresses:
-                continue
-            evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
-            if message.fault != "nvlink" or not is_nonfatal(event.text):
-                yield place, device, XidReport(device, self.listed.get(device), evidence, message, event.text)
+        """Yield messages about faults of these GPUs, with their log indexes."""
+        for event, message in xid.reported(self.events(kernel_log)):
+            device, evidence = event.fields["device"], saw(kernel_log, f"events[{event.line}].text", f"events[{event.line}].time")
+            yield event.line, device, XidReport(device, self.listed.get(device), evidence, message, event.text)
 
     def recovery_actions(self) -> dict[str, RequestedAction]:
         """Return NVML's recovery actions by address; unknown numbers are ignored."""
@@ -140,18 +146,12 @@ class Machine:
 
     def recovery_messages(self, kernel_log: KernelLog) -> dict[str, tuple[int, RequestedAction]]:
         """Return the latest Xid 154 of each GPU, with its index in the log."""
-        return {
-            event.device: (
-                place,
-                RequestedAction(
-                    event.device, self.listed.get(event.device), saw(kernel_log, f"events[{place}].text"), RECOVERIES[number]
-                ),
-            )
-            for place, event in enumerate(kernel_log.events)
-            if event.code == RECOVERY_CHANGED and event.device in self.addresses
-            for number in [recovery_of(event.text)]
-            if number in RECOVERIES
-        }
+        latest = {}
+        for own in xid.requested_actions(self.events(kernel_log)).values():
+            device, line = own.event.fields["device"], own.event.line
+            evidence = saw(kernel_log, f"events[{line}].text")
+            latest[device] = line, RequestedAction(device, self.listed.get(device), evidence, own.recovery)
+        return latest
 
     def driver_messages(
         self, kernel_log: KernelLog, actions: dict[str, RequestedAction], messages: dict[str, tuple[int, RequestedAction]]
@@ -177,17 +177,17 @@ class Machine:
     ) -> tuple[DriverMessage, ...]:
         """Return the latest message of each GPU and unknown code: a code to look up, not a reason to drain the node."""
         latest = {
-            (event.code, event.device): DriverMessage(
-                event.device,
-                self.listed.get(event.device),
-                saw(kernel_log, f"events[{place}].text"),
+            (code, device): DriverMessage(
+                device,
+                self.listed.get(device),
+                saw(kernel_log, f"events[{event.line}].text"),
                 Action.IGNORE,
-                f"Xid {event.code}, which gpucheck does not recognize",
-                event.code,
+                f"Xid {code}, which gpucheck does not recognize",
+                int(code),
             )
-            for place, event in enumerate(kernel_log.events)
-            if xid(event.code) is None and event.device is not None and event.device in self.addresses
-            if not cleared(event.device, place, actions, messages)
+            for event in xid.unknown(self.events(kernel_log))
+            for code, device in [(event.fields["code"], event.fields["device"])]
+            if not cleared(device, event.line, actions, messages)
         }
         return tuple(latest.values())
 

@@ -22,18 +22,20 @@ class LoggedRequest(msgspec.Struct, frozen=True):
         return Action(self.recovery.action)
 
 
-def reported(events: Iterable[Event], fault: str) -> list[tuple[Event, Xid]]:
-    """Return the Xid messages of a log that report a fault: see ``Xid.fault``.
+def reported(events: Iterable[Event], fault: str | None = None) -> list[tuple[Event, Xid]]:
+    """Return the Xid messages of a log that report this fault, or any: see ``Xid.fault``.
 
-    Skipped: "Nonfatal" reports of NVLink 5 units, and lines that only refer to an earlier Xid.
+    Skipped: "Nonfatal" reports of NVLinks, which recover by themselves, and lines that only refer to an earlier Xid.
     """
     messages = [event for event in events if event.kind == "xid"]
     nonfatal = {event.fields.get("code") for event in messages if is_nonfatal(event.text)}
     reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in nonfatal]
-    if fault == "nvlink":
-        reports = [event for event in reports if not is_nonfatal(event.text)]
-    decoded = ((event, _decoded(event)) for event in reports)
-    return [(event, message) for event, message in decoded if message is not None and message.fault == fault]
+    decoded = [(event, message) for event in reports if (message := _decoded(event)) is not None and message.fault is not None]
+    return [
+        (event, message)
+        for event, message in decoded
+        if fault in (None, message.fault) and not (message.fault == "nvlink" and is_nonfatal(event.text))
+    ]
 
 
 def codes(reports: Iterable[tuple[Event, Xid]]) -> dict[str, str]:
