@@ -249,23 +249,16 @@ def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value
     if not isinstance(target, Function) or id(target.node) in outer or len(outer) > FUNCTION_DEPTH_MAX:
         return
     for node in ast.walk(target.node):
-        if isinstance(node, ast.Attribute):
-            if path := _dotted(node, target.closure):
-                yield Name(path)
-        elif isinstance(node, ast.Name):
-            value_of_name = target.closure.get(node.id)
-            if isinstance(value_of_name, Function):
-                yield from used_by(value_of_name, (*outer, id(target.node)))
-            elif value_of_name is not None:
-                yield value_of_name
+        value = _resolved(node, target.closure)
+        if isinstance(value, Function):
+            yield from used_by(value, (*outer, id(target.node)))
+        elif value is not None:
+            yield value
 
 
-def _dotted(node: ast.Attribute, closure: Scope) -> str:
-    """Return the canonical name of a dotted expression such as ``tf.math.add``, or ""."""
-    names: list[str] = []
-    inner: ast.expr = node
-    while isinstance(inner, ast.Attribute):
-        names.append(inner.attr)
-        inner = inner.value
-    root = closure.get(inner.id) if isinstance(inner, ast.Name) else None
-    return canonical(".".join([root.path, *reversed(names)])) if isinstance(root, Name) else ""
+def _resolved(node: ast.AST, closure: Scope) -> Value | None:
+    """Return the value of a name, or the object that a dotted expression such as ``tf.math.add`` names."""
+    if isinstance(node, ast.Name):
+        return closure.get(node.id)
+    of = _resolved(node.value, closure) if isinstance(node, ast.Attribute) else None
+    return Name(canonical(f"{of.path}.{node.attr}")) if isinstance(node, ast.Attribute) and isinstance(of, Name) else None
