@@ -4,6 +4,8 @@ import ast
 import re
 from typing import Any
 
+import msgspec
+
 from gpucheck.commands.lint.expressions import Evaluator
 from gpucheck.commands.lint.state import Frame
 from gpucheck.commands.lint.values import UNKNOWN, Attribute, Call, Choice, Class, Function, Gathered, Name, Scope, Value
@@ -55,34 +57,24 @@ class Caller(Evaluator):
         if call is None:
             bound.update(zip(names, given, strict=False))
             return bound
+        given += call.args
         if not call.starred:
-            defaults = list(zip(names[len(names) - len(declared.defaults) :], declared.defaults, strict=True))
-            keywords = zip(declared.kwonlyargs, declared.kw_defaults, strict=True)
-            defaults += [(item.arg, value) for item, value in keywords if value]
-            with self.within(scope=function.closure):
-                bound.update({name: self.value(value) for name, value in defaults})
-        bound.update(zip(names, [*given, *call.args], strict=False))
-        bound.update({name: value for name, value in call.keywords.items() if name in bound})
-        if not call.starred:
-            rest = Gathered(tuple([*given, *call.args][len(names) :]), {})
+            bound.update(function.defaults)
+            rest = Gathered(tuple(given[len(names) :]), {})
             others = Gathered((), {name: value for name, value in call.keywords.items() if name not in bound})
             for gathered, value in ((declared.vararg, rest), (declared.kwarg, others)):
                 if gathered is not None and _only_passed_on(function.node, gathered.arg):
                     bound[gathered.arg] = value
+        bound.update(zip(names, given, strict=False))
+        bound.update({name: value for name, value in call.keywords.items() if name in bound})
         return bound
-
-    def yields(self, node: Any) -> bool:
-        """Whether a function is a generator."""
-        if id(node) not in self.generators:
-            self.generators[id(node)] = not isinstance(node, ast.Lambda) and any(map(_yields, node.body))
-        return self.generators[id(node)]
 
     def called(self, call: Call) -> Value:
         """Return a call's value: the return value for a function of this file, otherwise the call itself."""
         function = call.function
         if isinstance(function, Function):
-            if self.yields(function.node):
-                return UNKNOWN  # a generator: its body runs later, or around a with block
+            if function.generator:  # its body runs later, or around a with block
+                return UNKNOWN
             call.result = self.follow(function, call)
             return call.result
         if isinstance(function, Class):
@@ -95,7 +87,6 @@ class Caller(Evaluator):
 
     def _on_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         decorators = [(decorator, self.value(decorator)) for decorator in node.decorator_list]
-
         made: Value = self.define(node)
         for written, decorator in reversed(decorators):
             made = self.decorated(node, made, written, decorator)
@@ -133,32 +124,16 @@ class Caller(Evaluator):
                 self.defined[key] = self.defined[key].bound(instance)
 
 
-def _yields(statement: ast.AST) -> bool:
-    left = [statement]
-    while left:
-        node = left.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            left += ast.iter_child_nodes(node)
-    return False
-
-
 def _only_passed_on(function: ast.AST, name: str) -> bool:
-    """Whether a function only passes its parameter ``*name`` or ``**name`` on to other calls, unchanged."""
-    used = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
-    passed = sum(
-        isinstance(node, (ast.Starred, ast.keyword)) and isinstance(node.value, ast.Name) and node.value.id == name
-        for call in ast.walk(function)
-        if isinstance(call, ast.Call)
-        for node in (*call.args, *(keyword for keyword in call.keywords if keyword.arg is None))
-    )
-    return used == passed
+    """Whether a function only passes its parameter ``*name`` or ``**name`` on, unchanged."""
+    nodes = list(ast.walk(function))
+    passed = [node.value for node in nodes if isinstance(node, ast.Starred) or (isinstance(node, ast.keyword) and not node.arg)]
+    return all(node in passed for node in nodes if isinstance(node, ast.Name) and node.id == name)
 
 
 def _with_unknown_surroundings(function: Function) -> Function:
     """Return the function as if unknown with statements surrounded its calls."""
-    return Function(function.node, function.closure, function.since, function.receiver, (UNKNOWN,))
+    return msgspec.structs.replace(function, around=(UNKNOWN,))
 
 
 def _is_plain(decorator: Value) -> bool:

@@ -35,8 +35,6 @@ class Evaluator(State):
         bound = self.scope.get(node.id)
         if bound is not None:
             return bound
-        if node.id == "__name__":
-            return UNKNOWN
         for module in reversed(self.stars):  # unknown names are attributed to these modules after ``from ... import *``
             if canonical(module + ".").startswith(("tensorflow.", "keras.")) and not hasattr(builtins, node.id):
                 return Name(canonical(f"{module}.{node.id}"))

@@ -51,7 +51,6 @@ class State:
         self.frames: list[Frame] = []
         self.defined: dict[int, Function] = {}  # key: id of the node
         self.followed: set[int] = set()
-        self.generators: dict[int, bool] = {}
         self.since: int | None = None  # order of the definition of a function that the file never calls
         # limits of the work
         self.depth = 0  # number of enclosing expressions
@@ -91,11 +90,28 @@ class State:
 
     def define(self, node: Any) -> Function:
         """Return a function of this file; it is followed when it is called, or at the end. Its defaults are followed now."""
-        for default in (*node.args.defaults, *(item for item in node.args.kw_defaults if item)):
-            self.value(default)
+        declared = node.args
+        positional = [*declared.posonlyargs, *declared.args]
+        optional = [*positional[len(positional) - len(declared.defaults) :], *declared.kwonlyargs]
+        pairs = zip(optional, [*declared.defaults, *declared.kw_defaults], strict=True)
+        defaults = {item.arg: self.value(value) for item, value in pairs if value}
         scope = self.scope
         while scope.of_class and scope.parent is not None:
             scope = scope.parent
-        made = Function(node, scope, self.order if self.since is None else self.since)
+        known = self.defined.get(id(node))
+        generator = known.generator if known else any(map(_yields, ast.iter_child_nodes(node)))
+        made = Function(node, scope, self.order if self.since is None else self.since, defaults, generator)
         self.defined.setdefault(id(node), made)
         return made
+
+
+def _yields(statement: ast.AST) -> bool:
+    """Whether a part of a function contains yield, apart from functions and classes defined in it."""
+    left = [statement]
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            left += ast.iter_child_nodes(node)
+    return False

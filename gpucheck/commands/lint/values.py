@@ -101,6 +101,8 @@ class Function(Value):
     node: Any
     closure: "Scope"
     since: int  # the order of its definition; unrecorded calls may follow it
+    defaults: dict[str, Value] = {}  # of its parameters
+    generator: bool = False
     receiver: Value | None = None
     around: tuple[Value, ...] = ()  # with statements that a decorator may add around its calls
 
@@ -145,12 +147,9 @@ class Scope(msgspec.Struct, eq=False):
 
     def get(self, name: str) -> Value | None:
         """Return the value of a name in this or an enclosing scope."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
-            scope = scope.parent
-        return None
+        if name in self.names or self.parent is None:
+            return self.names.get(name)
+        return self.parent.get(name)
 
     def set(self, name: str, value: Value) -> None:
         """Bind a name here, or in the scope that a global or nonlocal statement selects."""
