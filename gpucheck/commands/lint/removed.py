@@ -1,6 +1,6 @@
 """Helpers for rules about removed functions: calls that definitely fail, and how to run an old program unchanged."""
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.lookup import constant, options
@@ -10,14 +10,6 @@ from gpucheck.core.model import Fix
 
 COMPATIBLE = Fix(text="Run the program for TensorFlow 1 unchanged: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()")
 CAUGHT = ("AttributeError", "ImportError", "ModuleNotFoundError")
-
-
-def calls_of(script: Script, names: Iterable[str]) -> Iterator[Call]:
-    """Yield calls of removed names, unless the program guards or assigns them, or supports several versions."""
-    if script.checks_versions:
-        return
-    assigned = set(assigned_names(script))
-    yield from (call for call in script.calls_named(*names) if fails(call.name, call.place, assigned))
 
 
 def fails(name: str, place: Place, assigned: Set[str]) -> bool:

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from gpucheck.commands.lint.devices import GRAPHS, expected_to_fail
 from gpucheck.commands.lint.lookup import constant, is_call, options
-from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, calls_of
+from gpucheck.commands.lint.removed import CAUGHT, COMPATIBLE, assigned_names, fails
 from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.core.compat.removed import SESSIONS
 from gpucheck.core.model import Fix
@@ -75,15 +75,16 @@ def repairs(context: Context, *, name: str = "") -> Iterator[Fix]:
 @rule(words=("Session", "ConfigProto", "GPUOptions", "set_session", "get_session"))
 def check(script: Script) -> Findings:
     """Report calls of removed names, unless the script supports several versions; device_count if Keras trains."""
-    used = {name for call in script.calls_named(*CONFIGS) for name in call.keywords} | {
-        constant(store.key) for store in script.stores
-    }
+    used = {constant(store.key) for store in script.stores}
+    used.update(name for call in script.calls_named(*CONFIGS) for name in call.keywords)
     instead = ", ".join(dict.fromkeys(new for old, new in INSTEAD.items() if old in used))
     replaced = f"Use {instead}." if instead else ""
-    for call in calls_of(script, SESSIONS):
-        by = "Keras 3" if call.name.startswith("keras") else "TensorFlow 2"
-        fix = f"{replaced} {WITHOUT_SESSION}.".lstrip() if call.name.endswith(("Session", "get_session")) else replaced or FIX
-        yield at(call.node, f"{SESSIONS[call.name]} was removed in {by}.", fix)
+    assigned = set(assigned_names(script))
+    for call in script.calls_named(*SESSIONS) if not script.checks_versions else ():
+        if fails(call.name, call.place, assigned):
+            by = "Keras 3" if call.name.startswith("keras") else "TensorFlow 2"
+            fix = f"{replaced} {WITHOUT_SESSION}.".lstrip() if call.name.endswith(("Session", "get_session")) else replaced or FIX
+            yield at(call.node, f"{SESSIONS[call.name]} was removed in {by}.", fix)
     yield from _sessions_of_keras_2(script)
     eager = not any(word in name for name in script.names for word in USES_GRAPHS)
     if eager and script.methods("fit") and any(name.startswith("keras.") for name in script.names):
