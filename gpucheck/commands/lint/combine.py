@@ -10,10 +10,8 @@ OPTIONS_MAX = 8  # a value with more options than this is unknown
 
 def merge(first: Value | None, second: Value | None) -> Value:
     """Return a value that may be either of two; a name that only one branch binds keeps its value."""
-    if first is second or second is None:
-        return first or UNKNOWN
-    if first is None:
-        return second
+    if first is None or second is None or first is second:
+        return first or second or UNKNOWN
     choices: dict[int, Value] = {id(option): option for way in (first, second) for option in options(way)}
     if len(choices) > OPTIONS_MAX:
         return UNKNOWN
@@ -42,15 +40,12 @@ def each(value: Value) -> Value:
 
 def attribute(of: Value, name: str) -> Value:
     """Return an attribute of a value."""
-    if isinstance(of, Call):
-        if name in of.attributes:
-            return of.attributes[name]
-        if isinstance(of.function, Class):
-            member = of.function.member(name)
-            if member is not None:
-                return member.bound(of) if isinstance(member, Function) else member
-    if isinstance(of, Class):
-        return of.member(name) or Attribute(of, name)
+    if isinstance(of, Call) and name in of.attributes:
+        return of.attributes[name]
+    kind = of.function if isinstance(of, Call) else of
+    member = kind.member(name) if isinstance(kind, Class) else None
+    if member is not None:
+        return member.bound(of) if isinstance(member, Function) and isinstance(of, Call) else member
     if isinstance(of, Choice) and len(of.options) <= 3:
         ways = [attribute(option, name) for option in of.options]
         if isinstance(of, Each) or not all(isinstance(way, Attribute) for way in ways):

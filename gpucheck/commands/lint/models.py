@@ -13,9 +13,8 @@ WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 MIRRORED = {TPU, ONE_HOST, WORKERS, "tensorflow.distribute.CentralStorageStrategy"}
 STRATEGY = re.compile(r"tensorflow\.distribute\.(\w+Strategy|get_strategy)")
 BUILDS = re.compile(
-    r"keras\.(Sequential|Model|Functional|models\.clone_model|applications\.\w+|applications\.\w+\.[A-Z]\w+|models\.(model_from_json|load_model))"
+    r"keras\.(Sequential|Model|Functional|models\.(clone_model|model_from_json|load_model)|applications\.(\w+\.)?[A-Z]\w+)"
 )
-NOT_BUILDERS = re.compile(r"keras\.applications\.(\w+\.)?(preprocess_input|decode_predictions|[a-z_0-9]+)")
 # Context managers that are not a strategy's scope.
 PLAIN = re.compile(
     r"(tensorflow|keras|builtins|contextlib\.(suppress|nullcontext|redirect_std\w+)|warnings|tempfile|time|zipfile|tarfile|gzip|threading"
@@ -29,7 +28,7 @@ def is_model(value: Value) -> bool:
         return False
     if isinstance(value.function, Class):
         return value.function.descends(lambda base: base in ("keras.Model", "keras.Sequential"))
-    return bool(BUILDS.fullmatch(value.name)) and not NOT_BUILDERS.fullmatch(value.name)
+    return bool(BUILDS.fullmatch(value.name))
 
 
 def built(value: Value | None) -> list[Call]:
@@ -81,7 +80,7 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
 
     A function that the file never calls may be called in a scope elsewhere, unless the function creates the strategy.
     """
-    sure = True
+    sure = not in_uncalled_function(place) or (strategy is not None and strategy.place.path[:1] == place.path[:1])
     for context in place.contexts:
         scopes = scope_of(context)
         if scopes is None or isinstance(context, Choice):
@@ -90,8 +89,6 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
             return True
         elif scopes and not all(map(is_strategy, scopes)):
             sure = False
-    if in_uncalled_function(place) and (strategy is None or strategy.place.path[:1] != place.path[:1]):
-        sure = False
     return False if sure else None
 
 

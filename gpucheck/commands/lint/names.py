@@ -8,8 +8,8 @@ import functools
 import re
 from collections.abc import Iterator
 
-_KERAS = re.compile(r"^(?:tensorflow\.(?:python\.(?!keras\.backend)|compat\.v2\.)?keras|tf_keras|keras_core)(?=\.|$)")
 _SAME = (
+    (re.compile(r"^(?:tensorflow\.(?:python\.(?!keras\.backend)|compat\.v2\.)?keras|tf_keras|keras_core)(?=\.|$)"), "keras"),
     (re.compile(r"^tensorflow\.compat\.v2(?=\.|$)"), "tensorflow"),
     (re.compile(r"^(tensorflow\.distribute)\.experimental\.(?=\w+Strategy$)"), r"\1."),
     (re.compile(r"^(tensorflow\.config)\.experimental\.(?=list_|set_visible|set_memory|set_virtual|get_)"), r"\1."),
@@ -30,9 +30,6 @@ _HIDDEN = re.compile(r"\b(exec|eval|globals|execfile|run_path|get_ipython)\(|^\s
 @functools.lru_cache(4096)
 def canonical(path: str) -> str:
     """Return the canonical form of a dotted name. ``tensorflow.compat.v1`` is kept: it behaves differently."""
-    if not path.startswith(("tensorflow", "keras", "tf_keras")):
-        return path
-    path = _KERAS.sub("keras", path)
     for pattern, better in _SAME:
         path = pattern.sub(better, path)
     return path

@@ -33,7 +33,7 @@ import ast
 
 from gpucheck.commands.lint.devices import expected_to_fail
 from gpucheck.commands.lint.edits import switch_off
-from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, left_on, parts
+from gpucheck.commands.lint.lookup import before, constant, left_on, parts
 from gpucheck.commands.lint.script import Findings, Script, at, rule
 from gpucheck.commands.lint.values import Call, Constant, Items, Name, Pairs, Value
 
@@ -61,7 +61,7 @@ def _is_of_keras(value: Value) -> bool:
 
 
 def _finding(call: Call, what: str, *, certain: bool) -> Findings:
-    if not (call.place.path or in_uncalled_function(call.place) or expected_to_fail(call.place)):
+    if not (call.place.path or expected_to_fail(call.place)):
         message = f"{what} makes Python run every operation of every step, so the GPU waits."
         edit = switch_off(call.node, "run_eagerly") if certain else None
         yield at(call.node, message, "Remove it; it is for debugging only.", edit)

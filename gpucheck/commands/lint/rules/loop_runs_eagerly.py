@@ -39,9 +39,9 @@ References:
 """
 
 from gpucheck.commands.lint.datasets import chains
-from gpucheck.commands.lint.lookup import TAPE, is_call, iterated, options, parts, under
+from gpucheck.commands.lint.lookup import TAPE, iterated, options, parts, under
 from gpucheck.commands.lint.script import Findings, Script, at, rule
-from gpucheck.commands.lint.values import Call, Value
+from gpucheck.commands.lint.values import Call
 
 COMPILES = ("tensorflow.function", "tensorflow.config.run_functions_eagerly", "tensorflow.compat.v1.disable_eager_execution")
 
@@ -52,7 +52,8 @@ def check(script: Script) -> Findings:
     if script.mentions(*COMPILES):
         return
     steps = [call for call in script.methods("apply_gradients") if call.place.loops and call.place.path]
-    on_batches = [call for call in script.calls if under(call.place, TAPE) and any(map(_is_dataset, iterated(call.args)))]
+    under_tape = [call for call in script.calls if under(call.place, TAPE)]
+    on_batches = [call for call in under_tape if any(chains(one) for value in iterated(call.args) for one in options(value))]
     loops = {call.place.path for call in steps} & {call.place.path for call in on_batches}
     reported = set()
     for call in (*script.methods("numpy"), *script.calls_named("builtins.float")):
@@ -61,12 +62,6 @@ def check(script: Script) -> Findings:
             reported.add(path)
             message = "This loop trains without tf.function, and waits here for the device in every step."
             yield at(call.node, message, "Decorate the step with @tf.function, and read numbers less often.")
-
-
-def _is_dataset(value: Value) -> bool:
-    """Whether a loop over a value, with or without enumerate, yields batches."""
-    every = (option.args[0] if is_call(option, "builtins.enumerate") and option.args else option for option in options(value))
-    return any(map(chains, every))
 
 
 def _computed_in_loop(call: Call, script: Script) -> bool:
