@@ -47,9 +47,8 @@ def rename(keyword: ast.keyword, name: str) -> Edit:
 def switch_off(call: ast.Call, name: str) -> Edit | None:
     """Replace the argument True with False: the argument of this name, or the only one; None if it is not True."""
     values = [keyword.value for keyword in call.keywords if keyword.arg == name] or call.args[:1]
-    return (
-        append(values[0], "False", "True") if values and isinstance(values[0], ast.Constant) and values[0].value is True else None
-    )
+    on = [value for value in values if isinstance(value, ast.Constant) and value.value is True]
+    return append(on[0], "False", "True") if on else None
 
 
 def add_import(script: Script, statement: str, use: ast.expr) -> Edit:

@@ -214,10 +214,8 @@ def _names(files: set[str], workspace: str | None) -> dict[str, str]:
     for file in files - found.keys():
         path = absolute(file)
         name = _below(path, absolute(workspace)) or _below(_resolved(path), os.path.realpath(workspace)) if workspace else None
-        if name is None:
-            root = root_of(os.path.dirname(path))
-            name = None if root is None else _below(path, root)
-        found[file] = name or file
+        root = root_of(os.path.dirname(path))
+        found[file] = name or (root and _below(path, root)) or file
     return found
 
 

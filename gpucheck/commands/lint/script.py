@@ -126,7 +126,9 @@ class Script:
             self._by_name.setdefault(call.name or f".{call.method}", []).append(call)
         self.settings = list(settings(self.events))
         self.trainings = self.calls_on_models("fit")
-        self.checks_versions = checks_versions(written, self.tests)
+        # A script that installs TensorFlow 1, or with such a condition, supports several versions.
+        conditions = any(_checks_version(test.value) or _checks_flag(test.node) for test in self.tests)
+        self.checks_versions = conditions or PINNED.search(written) is not None
         legacy = "tf_keras" in self.modules() or any(setting.name == "TF_USE_LEGACY_KERAS" for setting in self.settings)
         self.standalone_keras = "keras" in self.modules() and not legacy  # not the copy in TensorFlow
         older = OLDER.search(written) or any(event.module.startswith("tensorflow.python") for event in self.imports)
@@ -197,7 +199,7 @@ def at(node: ast.AST, message: str, fix: str, edit: Edit | None = None) -> Findi
 class Setting(NamedTuple):
     """A variable that the script sets for itself and its children."""
 
-    event: Store | Call
+    event: Event
     name: str
     value: Value
 
@@ -205,23 +207,22 @@ class Setting(NamedTuple):
 def settings(events: Iterable[Event]) -> Iterator[Setting]:
     """Yield every environment variable that the script sets, in order."""
     for event in events:
-        if isinstance(event, (Store, Call)):
-            for key, value in _assigned(event):
-                name = constant(key)
-                if isinstance(name, str):
-                    yield Setting(event, name, value)
+        for key, value in _assigned(event):
+            name = constant(key)
+            if isinstance(name, str):
+                yield Setting(event, name, value)
 
 
-def _assigned(event: Store | Call) -> Iterable[tuple[Value, Value]]:
+def _assigned(event: Event) -> Iterable[tuple[Value, Value]]:
     """Return the variables that an event sets, and their values."""
     if isinstance(event, Store):
         if isinstance(event.of, Name) and event.of.path == "os.environ":
             return [(event.key, event.value)]
         if isinstance(event.of, Name) and event.of.path == "os" and constant(event.key) == "environ":
             return _pairs(event.value.parts if isinstance(event.value, Operation) else ())  # os.environ |= {...}
-    elif event.name in ("os.environ.setdefault", "os.putenv") and len(event.args) == 2:
+    elif is_call(event, "os.environ.setdefault", "os.putenv") and len(event.args) == 2:
         return [(event.args[0], event.args[1])]
-    elif event.name == "os.environ.update":
+    elif is_call(event, "os.environ.update"):
         return [*_pairs(event.args), *((Constant(name), value) for name, value in event.keywords.items())]
     return []
 
@@ -230,17 +231,11 @@ def _pairs(values: Iterable[Value]) -> list[tuple[Value, Value]]:
     return [pair for value in values if isinstance(value, Pairs) for pair in value.items]
 
 
-def checks_versions(written: str, tests: Iterable[Test]) -> bool:
+def _checks_version(condition: Value) -> bool:
     """Whether a condition depends on TensorFlow's or Keras' version, or on whether they have an attribute.
 
-    A script with this condition supports several versions; the condition may be far from the call in question. The same applies
-    to a script that installs TensorFlow 1.
+    A script with such a condition supports several versions; the condition may be far from the call in question.
     """
-    pinned = PINNED.search(written) is not None
-    return pinned or any(_checks_version(test.value) or _checks_flag(test.node) for test in tests)
-
-
-def _checks_version(condition: Value) -> bool:
     for part in parts(condition, lambda call: True):
         if isinstance(part, Name) and VERSIONS.fullmatch(part.path):
             return True

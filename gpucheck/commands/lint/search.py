@@ -86,12 +86,9 @@ class _Walk:
         A user who passes an ignored folder wants it linted, so the rules above it do not apply to its content.
         """
         top = absolute(self._top)
-        root = repository(top)
-        if root is None:
-            return (), ()
+        root = place = repository(top) or top
         names: tuple[str, ...] = ()
         rules: Rules = ()
-        place = root
         for name in os.path.relpath(top, root).split(os.sep) if top != root else ():
             rules = self._with_own(place, names, rules)
             place, names = os.path.join(place, name), (*names, name)
@@ -107,8 +104,7 @@ class _Walk:
         with contextlib.suppress(OSError):
             if not os.path.isfile(path):  # reading a pipe would block
                 return rules
-            reason = why_untrusted(path, self._owner)
-            if reason is not None:
+            if reason := why_untrusted(path, self._owner):
                 self._say(f"ignored {path}: {reason}")
                 return rules
             with open(path, encoding="utf-8", errors="surrogateescape") as file:

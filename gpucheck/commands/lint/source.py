@@ -18,6 +18,7 @@ from gpucheck.core.system.read import INVALID_JSON, whole
 PROGRAM_BYTES_MAX = 8 * 1024 * 1024  # a larger .py file contains data
 NOTEBOOK_BYTES_MAX = 24 * 1024 * 1024  # includes outputs such as images
 NOTEBOOK_KEYS = re.compile(rb'"(?:cells|worksheets)"\s*:')
+SUPPRESSED = re.compile(r"#\s*gpucheck:\s*ignore(?:\[([\w\s,-]*)\])?(?![\w-])")
 PYTHON = ("python", "python3", "ipython")  # languages of notebooks
 PYTHON_2_REASON = "this is Python 2, which TensorFlow has not supported since 2.1"
 PYTHON_2 = re.compile(
@@ -63,24 +64,23 @@ def read(path: str) -> Program:
         Unreadable: the file does not exist or can't be read.
     """
     notebook = path.endswith(".ipynb")
+    most = NOTEBOOK_BYTES_MAX if notebook else PROGRAM_BYTES_MAX
     try:
-        data = whole(path, NOTEBOOK_BYTES_MAX if notebook or path == "-" else PROGRAM_BYTES_MAX, dash=True)
+        data = whole(path, NOTEBOOK_BYTES_MAX if path == "-" else most, dash=True)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise _too_large(notebook=notebook) from None
+            raise _too_large(most) from None
         raise Unreadable(f"cannot be read: {error.strerror or error}") from None
-    notebook = notebook or (path == "-" and _is_notebook(data))
-    if len(data) > PROGRAM_BYTES_MAX and not notebook:
-        raise _too_large(notebook=False)
-    if notebook:
+    if notebook or (path == "-" and _is_notebook(data)):
         return _notebook(data)
+    if len(data) > most:  # of standard input
+        raise _too_large(most)
     text = _decode(data)
     return Program(text, (), written=text)
 
 
-def _too_large(*, notebook: bool) -> Unreadable:
-    most = NOTEBOOK_BYTES_MAX if notebook else PROGRAM_BYTES_MAX
-    return Unreadable(f"too large to be a training script: more than {most} bytes")
+def _too_large(most_bytes: int) -> Unreadable:
+    return Unreadable(f"too large to be a training script: more than {most_bytes} bytes")
 
 
 def _is_notebook(data: bytes) -> bool:
@@ -145,7 +145,7 @@ def _notebook(data: bytes) -> Program:
         return Program("", ())
     cells = book.cells or [cell for sheet in book.worksheets for cell in sheet.cells]
     if sum(len(cell.text) for cell in cells) > PROGRAM_BYTES_MAX:
-        raise _too_large(notebook=False)
+        raise _too_large(PROGRAM_BYTES_MAX)
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
     unread: list[Unread] = []
@@ -208,9 +208,7 @@ def ignored(text: str) -> dict[int, set[str]]:
         return lines
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT and (
-                match := re.search(r"#\s*gpucheck:\s*ignore(?:\[([\w\s,-]*)\])?(?![\w-])", token.string)
-            ):
+            if token.type == tokenize.COMMENT and (match := SUPPRESSED.search(token.string)):
                 lines[token.start[0]] = set(re.findall(r"[\w-]+", match[1])) or {""} if match[1] is not None else set()
     except (tokenize.TokenError, SyntaxError):
         pass

@@ -70,9 +70,8 @@ def check(script: Script) -> Findings:
             last = pipelines[0].steps[-1].node
             if id(last) not in reported:  # the loop's call comes first, then the calls inside the step
                 edit = append(last, f".prefetch({name}.data.AUTOTUNE)") if name else None
-                message = (
-                    f"The dataset that {who} ({script.where(call.node)}) comes from files or a generator and is never prefetched."
-                )
+                where = script.where(call.node)
+                message = f"The dataset that {who} ({where}) comes from files or a generator and is never prefetched."
                 reported.add(id(last))
                 yield at(last, message, "End it with .prefetch(tf.data.AUTOTUNE).", edit)
 

@@ -77,9 +77,8 @@ def _returned(model: Call, method: Value | None) -> list[Value | None]:
     itself = method.node.args.args[0].arg
     layers: list[Value | None] = []
     for output in _outputs(method.node):
-        called = output.func if isinstance(output, ast.Call) else None
-        own = isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == itself
-        layers.append(model.attributes.get(called.attr) if own and isinstance(called, ast.Attribute) else None)
+        path = ast.unparse(output.func).split(".") if isinstance(output, ast.Call) else []
+        layers.append(model.attributes.get(path[-1]) if path[:-1] == [itself] else None)
     return layers if all(isinstance(layer, Call) and _softmax(layer) for layer in layers) else []
 
 
