@@ -75,9 +75,7 @@ class Evaluator(State):
             return args[0]
         if call.name == "builtins.__import__" and len(args) == 1 and isinstance(constant(args[0]), str):
             return Name(canonical(constant(args[0]).partition(".")[0]))
-        if call.name == "builtins.getattr" and len(args) > 1 and isinstance(constant(args[1]), str):
-            return UNKNOWN
-        return self.called(call)
+        return UNKNOWN if call.name == "builtins.getattr" else self.called(call)
 
     def _visit_Subscript(self, node: ast.Subscript) -> Value:
         of, key = self.value(node.value), self.value(node.slice)

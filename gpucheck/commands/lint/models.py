@@ -17,8 +17,8 @@ BUILDS = re.compile(
 )
 # Context managers that are not a strategy's scope.
 PLAIN = re.compile(
-    r"(tensorflow|keras|builtins|contextlib\.(suppress|nullcontext|redirect_std\w+)|warnings|tempfile|time|zipfile|tarfile|gzip|threading"
-    r"|numpy|h5py|tqdm)\b"
+    r"(tensorflow|keras|builtins\.open|contextlib\.(suppress|nullcontext|redirect_std\w+)|warnings|tempfile|time|zipfile|tarfile|gzip"
+    r"|threading|numpy|h5py|tqdm)\b"
 )
 
 
