@@ -107,10 +107,10 @@ class Context(Fact, frozen=True, kw_only=True):
         """
         labels = []
         for kind, value in kinds.items():
-            known, wanted = self.kinds[kind], value.split("|")
+            known, allowed = self.kinds[kind], value.split("|")
             if known is None:
-                labels += [LABELS[name] for name in wanted if name in LABELS]
-            elif known not in wanted:
+                labels += [LABELS[name] for name in allowed if name in LABELS]
+            elif known not in allowed:
                 return
         yield fix.after(f"{' or '.join(labels)}:") if labels else fix
 
@@ -144,18 +144,18 @@ class Context(Fact, frozen=True, kw_only=True):
             packages: requirements.
             python: minor version of its Python: "3.12"; empty: any installed one.
         """
-        wanted = " ".join(map(word, packages))
+        requirements = " ".join(map(word, packages))
         if self.manager == "conda":
             made = f"conda create -y -n tensorflow python={python or '3.12'}"
-            return f"{made} && conda run -n tensorflow python -m pip install {wanted}"
+            return f"{made} && conda run -n tensorflow python -m pip install {requirements}"
         if self.windows:
             folder = "tensorflow-env"
-            return f"py -{python or '3'} -m venv {folder} && {folder}\\Scripts\\python -m pip install {wanted}"
+            return f"py -{python or '3'} -m venv {folder} && {folder}\\Scripts\\python -m pip install {requirements}"
         folder = "~/tensorflow-env"
         if self.manager == "uv" or python:
             made = f"uv venv{f' --python {python}' if python else ''} {folder}"
-            return f"{made} && uv pip install --python {folder} {wanted}"
-        return f"python -m venv {folder} && {folder}/bin/python -m pip install {wanted}"
+            return f"{made} && uv pip install --python {folder} {requirements}"
+        return f"python -m venv {folder} && {folder}/bin/python -m pip install {requirements}"
 
     def uninstall(self, *names: str) -> str:
         """Return the command that removes these packages."""
@@ -172,9 +172,9 @@ class Context(Fact, frozen=True, kw_only=True):
         """
         if self.packages is None:
             return None
-        wanted = set(names)
+        selected = set(names)
         own = [self.packages.tensorflow, self.packages.keras, *self.packages.nvidia, *self.packages.others]
-        pins = sorted({f"{one.name}=={one.version}" for one in own if one and one.name in wanted and "+" not in one.version})
+        pins = sorted({f"{one.name}=={one.version}" for one in own if one and one.name in selected and "+" not in one.version})
         if not pins:
             return None
         return Fix(
@@ -295,5 +295,5 @@ class Context(Fact, frozen=True, kw_only=True):
         """Install ptxas and libdevice for this TensorFlow, from the CUDA release that it was built for or a newer minor."""
         release = releases.release(version) if version else None
         package = libraries_table.tools_package(release.minor if release else releases.LATEST) or "nvidia-cuda-nvcc-cu12"
-        wanted = f"{package}>={release.cuda},<{release.cuda_major + 1}.0" if release else package
-        return self.reinstall((package,)) or Fix(text="Install NVIDIA's compiler tools", command=self.pip(wanted))
+        requirement = f"{package}>={release.cuda},<{release.cuda_major + 1}.0" if release else package
+        return self.reinstall((package,)) or Fix(text="Install NVIDIA's compiler tools", command=self.pip(requirement))

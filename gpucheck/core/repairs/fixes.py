@@ -71,25 +71,25 @@ def for_another_machine(cuda: str = "") -> Fix:
     return Fix(text=text, command=f"export CONDA_OVERRIDE_CUDA={cuda or '12.4'}")
 
 
-def for_xids(codes: str, wanted: Action) -> tuple[Fix, ...]:
+def for_xids(codes: str, required: Action) -> tuple[Fix, ...]:
     """Return the meaning and the action of each Xid, and whether to drain the machine; the most severe first.
 
     Args:
         codes: the codes of the kernel's messages, comma-separated: "79, 119".
-        wanted: the action for all of them; the driver may request more or less than its messages usually mean.
+        required: the action for all of them; the driver may request more or less than its messages usually mean.
     """
     numbers = {int(code) for code in codes.split(",") if code.strip().isdecimal()}
     known = [message for number in numbers if (message := xid(number)) is not None]
-    texts = [_explained(message, wanted) for message in sorted(known, key=lambda message: (not message.drain, message.code))]
+    texts = [_explained(message, required) for message in sorted(known, key=lambda message: (not message.drain, message.code))]
     if others := [str(number) for number in sorted(numbers) if xid(number) is None]:
         texts.append(f"Look up Xid {listing(others)} in NVIDIA's list: https://docs.nvidia.com/deploy/xid-errors/")
     return tuple(Fix(text=text) for text in texts)
 
 
-def _explained(message: Xid, wanted: Action) -> str:
+def _explained(message: Xid, required: Action) -> str:
     meaning, own = f"Xid {message.code} means: {message.meaning}", Action(message.action)
-    drains = wanted.severity is Severity.ERROR
-    if message.drain and (not drains or Action.strongest([own, wanted]) is not own):
+    drains = required.severity is Severity.ERROR
+    if message.drain and (not drains or Action.strongest([own, required]) is not own):
         return meaning  # the action for all of them differs from the usual one
     drain = "Drain this machine: start no new jobs until this is done" if drains else "The machine does not need to be drained"
     return f"{meaning}. What to do now: {message.advice}" + (f". {drain}" if message.drain is drains else "")
@@ -153,24 +153,25 @@ def disable_preallocation(context: Context, text: str) -> Fixes:
         yield Fix(text=text, command="export TF_FORCE_GPU_ALLOW_GROWTH=true")
 
 
-def other_interface(interface: str = "", asked: str = "", address: str = "") -> Fixes:
+def other_interface(interface: str = "", requested: str = "", address: str = "") -> Fixes:
     """Make NCCL use the network that the machines share.
 
     Args:
         interface: the interface that NCCL uses.
-        asked: the value of NCCL_SOCKET_IFNAME.
+        requested: the value of NCCL_SOCKET_IFNAME.
         address: the unreachable address.
     """
-    used = interface or asked.lstrip("=") or ("docker0" if address.startswith("172.17.") else "")
+    used = interface or requested.lstrip("=") or ("docker0" if address.startswith("172.17.") else "")
     if re.match(_INTERNAL, used):
         names = dict.fromkeys([re.sub(r"^docker\d*$", "docker", used), "docker", "lo"])
         yield Fix(
             text=f"Keep NCCL off {used}, which other machines can't reach",
             command=f"export NCCL_SOCKET_IFNAME=^{','.join(names)}",
         )
-    elif asked and not interface:
+    elif requested and not interface:
         yield Fix(
-            text=f"Remove NCCL_SOCKET_IFNAME, so that NCCL chooses the interface: it is {asked}, which this machine may not have",
+            text=f"Remove NCCL_SOCKET_IFNAME, so that NCCL chooses the interface: it is {requested}, which this machine may not"
+            " have",
             command="unset NCCL_SOCKET_IFNAME",
         )
     else:

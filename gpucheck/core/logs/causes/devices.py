@@ -62,7 +62,9 @@ def no_nvidia_gpu(events: Events) -> Cause | None:
     else:
         why = "nvidia-smi lists no GPU"
     repair_values = {"unharmed": "yes"} if continued_after(events, failure) else {}
-    return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, intended=not failure.wanted, repair_values=repair_values)
+    return Cause(
+        f"No NVIDIA GPU was found: {why}.", failure.events, intended=not failure.gpu_expected, repair_values=repair_values
+    )
 
 
 def container_without_gpu(events: Events) -> Cause | None:
@@ -70,8 +72,8 @@ def container_without_gpu(events: Events) -> Cause | None:
     if denied := _denied(events):
         reason, message = denied[0].fields["reason"], denied[0].fields.get("message", "")
         summary = f"A container got no GPU: {_NOT_GIVEN[reason]}{f' ({short(message)})' if message else ''}."
-        wanted = reason != "no-files" or bool(events.without_later_gpu_use(*_MISSED))
-        return Cause(summary, denied, intended=not wanted)
+        gpu_expected = reason != "no-files" or bool(events.without_later_gpu_use(*_MISSED))
+        return Cause(summary, denied, intended=not gpu_expected)
     if taken := taken_from_container(events):
         summary = (
             "A container has no GPU, or has lost it, although the host may use its GPU: no device responds inside the container."
@@ -81,8 +83,8 @@ def container_without_gpu(events: Events) -> Cause | None:
     if failure is None:
         return None
     host = f" ({failure.host})" if failure.host else ""
-    wanted = failure.wanted or failure.result != NO_LIBRARY
-    return Cause(f"This container{host} has no GPU: no driver responds inside it.", failure.events, intended=not wanted)
+    gpu_expected = failure.gpu_expected or failure.result != NO_LIBRARY
+    return Cause(f"This container{host} has no GPU: no driver responds inside it.", failure.events, intended=not gpu_expected)
 
 
 def _denied(events: Events) -> list[Event]:
@@ -103,9 +105,9 @@ def devices_hidden(events: Events) -> Cause | None:
     failure = events.inferred(infer_startup_failure, "devices-hidden")
     if variables := [event for event in hiding if none or (idle and event.fields.get("value", "") in HIDES_ALL)]:
         value = variables[0].fields.get("value", "")
-        wanted = value not in HIDES_ALL or (failure is not None and failure.wanted)
+        gpu_expected = value not in HIDES_ALL or (failure is not None and failure.gpu_expected)
         shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to an empty value,"
-        return Cause(f"{shown} hides every GPU from CUDA.", [*none[:1], *variables], intended=not wanted)
+        return Cause(f"{shown} hides every GPU from CUDA.", [*none[:1], *variables], intended=not gpu_expected)
     if failure is not None:
         if failure.kernel:
             start = f"The NVIDIA driver {failure.kernel} works, but shows this process no GPU: all are hidden from it (CUDA error 100)."
@@ -113,9 +115,9 @@ def devices_hidden(events: Events) -> Cause | None:
             start = "CUDA's driver library works, but shows this process no GPU: all are hidden, or none was passed to it."
         if any(RAY_WORKER.match(event.text) for event in failure.events):
             start = "Ray started this worker without a GPU, and hides every GPU from it."
-            return Cause(start, failure.events, intended=not failure.wanted, repair_values={"ray": "yes"})
-        wanted = failure.wanted or not failure.is_fallback_probe
-        return Cause(start, failure.events, intended=not wanted)
+            return Cause(start, failure.events, intended=not failure.gpu_expected, repair_values={"ray": "yes"})
+        gpu_expected = failure.gpu_expected or not failure.is_fallback_probe
+        return Cause(start, failure.events, intended=not gpu_expected)
     beyond = [event for event in events.cuda_refusals(CUDA_ERROR_INVALID_DEVICE) if event.kind == "cuda-error"]
     beyond = [event for event in beyond if not _exists(event, events)]
     old = events.of("gpu-ignored", reason="capability")
@@ -153,7 +155,7 @@ def mig_misconfigured(events: Events) -> Cause | None:
     failure, shown = events.inferred(infer_startup_failure, "devices-hidden"), events.without_later_gpu_use("mig-shown")
     if failure is None or not shown or events.without_later_gpu_use("devices-hidden"):
         return None
-    severity = None if failure.wanted or not failure.is_fallback_probe else Severity.WARNING
+    severity = None if failure.gpu_expected or not failure.is_fallback_probe else Severity.WARNING
     lines = [shown[0], *failure.events]
     summary = "The GPU is in MIG mode, and CUDA finds none of its instances."
     return Cause(summary, lines, severity, repair_values={"shown": "yes"})

@@ -36,7 +36,7 @@ _NOT_LOADED = {
 def driver_missing(events: Events) -> Cause | None:
     """Detect that the log shows neither kernel module nor libraries. If no GPU was requested, this may be intended."""
     failure = events.inferred(infer_startup_failure, "driver-missing")
-    cited, wanted = (failure.events, failure.wanted) if failure else ([], True)
+    cited, gpu_expected = (failure.events, failure.gpu_expected) if failure else ([], True)
     held = [event for event in module_failures(events) if event.fields.get("reason") == "nouveau"]
     if held and (absent := events.without_later_gpu_use("driver-absent")):
         cited = [*absent, *held]
@@ -51,8 +51,8 @@ def driver_missing(events: Events) -> Cause | None:
         summary = "TensorFlow found no CUDA: the NVIDIA driver or TensorFlow's own CUDA libraries are missing."
     if "__cuda" in cited[0].text:
         summary = "conda found no NVIDIA driver on this machine, and this build of the package requires one."
-    unharmed = {"unharmed": "yes"} if failure and not wanted and continued_after(events, failure) else {}
-    return Cause(summary, cited, intended=not wanted, repair_values=unharmed)
+    unharmed = {"unharmed": "yes"} if failure and not gpu_expected and continued_after(events, failure) else {}
+    return Cause(summary, cited, intended=not gpu_expected, repair_values=unharmed)
 
 
 def driver_not_loaded(events: Events) -> Cause | None:

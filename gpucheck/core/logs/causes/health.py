@@ -68,19 +68,19 @@ def _requested(events: Events) -> Cause | None:
     """Detect an action that the driver requests, if no message gives the reason."""
     messages = [event for fault in ("memory", "nvlink", "start") for event, _ in reported(events.log.events, fault)]
     explained = set(_addresses(messages))
-    wanted = [
+    requests = [
         own
         for device, own in requested_actions(events.log.events).items()
         if own.action is not Action.IGNORE and device not in explained
     ]
-    if not wanted:
+    if not requests:
         return None
-    first = wanted[0]
-    cited = [own.event for own in wanted]
+    first = requests[0]
+    cited = [own.event for own in requests]
     devices = _addresses(cited)
     label = f"The GPU at {devices[0]}" if devices else "A GPU"
     summary = f"{label} needs the recovery that the driver requests: {first.recovery.advice} (Xid {RECOVERY_CHANGED})."
-    return Cause(summary, cited, None, tuple(devices), action=Action.strongest(own.action for own in wanted))
+    return Cause(summary, cited, None, tuple(devices), action=Action.strongest(own.action for own in requests))
 
 
 def _unknown(events: Events) -> Cause | None:

@@ -113,9 +113,9 @@ def _beyond_the_path(lines: list[Event], names: list[str]) -> Cause:
     return Cause(summary, lines, repair_values=_sonames(names))
 
 
-def _of_another_version(lines: list[Event], failed: bool, names: list[str], wanted: int, there: int) -> Cause:
-    summary = f"The program needs the libraries of CUDA {wanted} ({listing(names)}), but only those of CUDA {there} are found."
-    repair_values = {**_sonames(names), "built": str(wanted), "found": str(there)}
+def _of_another_version(lines: list[Event], failed: bool, names: list[str], required: int, there: int) -> Cause:
+    summary = f"The program needs the libraries of CUDA {required} ({listing(names)}), but only those of CUDA {there} are found."
+    repair_values = {**_sonames(names), "built": str(required), "found": str(there)}
     return Cause(summary, lines, None if failed else Severity.WARNING, repair_values=repair_values)
 
 
@@ -157,14 +157,14 @@ def _is_absent(event: Event) -> bool:
 
 def _majors(events: Events, missing: list[Event]) -> tuple[int, int] | None:
     """Return the CUDA major versions of the missing and the present libraries, if they all differ."""
-    wanted = {number for name in values(missing, "soname") if (number := _major(name))}
+    required = {number for name in values(missing, "soname") if (number := _major(name))}
     there = {number for name in values(events.of("library-opened"), "soname") if (number := _major(name))}
     there |= {int(version.partition(".")[0]) for version in values(events.of("cuda-toolkit"), "version")}
     searched = values(list(events.log.events), "searched")
     there |= {int(number) for folders in searched for number in re.findall(_TOOLKIT, folders)}
-    if len(wanted) != 1 or not there or wanted & there:
+    if len(required) != 1 or not there or required & there:
         return None
-    return max(wanted), max(there)
+    return max(required), max(there)
 
 
 def _major(soname: str) -> int | None:

@@ -28,7 +28,7 @@ class RefusedPackage(NamedTuple):
     code: str  # of the rule
     events: list[Event]
     package: str
-    asked: str  # "==2.10.0"; empty: any version
+    requested: str  # "==2.10.0"; empty: any version
     offered: str  # "2.16.1 to 2.20.0", "none"; empty: unknown
     python: str | None
     needed: str | None  # the Python versions that it supports
@@ -83,9 +83,9 @@ def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]
     return "python-unsupported"
 
 
-def _discontinued(asked: str, available: str) -> bool:
+def _discontinued(requested: str, available: str) -> bool:
     """Whether the release was never built: tensorflow-gpu ended with 2.11; for older ones this Python is too new."""
-    version = re.sub(r"^[^\d]+", "", asked) or available.partition(" to ")[0]
+    version = re.sub(r"^[^\d]+", "", requested) or available.partition(" to ")[0]
     return not re.search(r"\d", version) or versions.at_least(version, f"{_LAST_GPU_PACKAGE}.99")
 
 
@@ -126,7 +126,7 @@ def python_unsupported(events: Events) -> Cause | None:
     refused = events.inferred(infer_refused_package, "python-unsupported")
     if refused is None:
         return _python_of_form(events) if events.infer(infer_refused_package) is None else None
-    what = f"{refused.package}{refused.asked}"
+    what = f"{refused.package}{refused.requested}"
     if refused.python and refused.needed:
         summary = f"{what} needs Python {refused.needed}, but this is Python {refused.python}."
     else:
@@ -167,7 +167,7 @@ def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
     refused = events.inferred(infer_refused_package, "tensorflow-gpu-package-removed")
     if refused is None:
         return None
-    summary = f"There is no tensorflow-gpu{refused.asked}: the package was discontinued in 2022."
+    summary = f"There is no tensorflow-gpu{refused.requested}: the package was discontinued in 2022."
     return Cause(summary, refused.events, Severity.ERROR)
 
 
@@ -175,14 +175,16 @@ def macos_no_cuda(events: Events) -> Cause | None:
     """Detect a program that requests CUDA on a Mac."""
     form, refused = events.infer(infer_form), events.inferred(infer_refused_package, "macos-no-cuda")
     mac = events.without_later_gpu_use("macos") or (form.events[:1] if form.os == "macos" else [])
-    asked = events.without_later_gpu_use("cpu-build", "cuinit-failed", "driver-absent", "gpus-listed", "cuda-drivers-not-found")
+    requests = events.without_later_gpu_use(
+        "cpu-build", "cuinit-failed", "driver-absent", "gpus-listed", "cuda-drivers-not-found"
+    )
     if refused is not None:
-        asked = refused.events
-    asked = asked or (_no_gpu_found(events) if form.os == "macos" else [])
-    if not mac or not asked or any("metal" in event.text.lower() for event in mac):
+        requests = refused.events
+    requests = requests or (_no_gpu_found(events) if form.os == "macos" else [])
+    if not mac or not requests or any("metal" in event.text.lower() for event in mac):
         return None
     summary = "This is macOS, which has no CUDA, so no NVIDIA GPU can be used on it."
-    return Cause(summary, [mac[0], *asked], Severity.WARNING if events.has("training-progress") else None)
+    return Cause(summary, [mac[0], *requests], Severity.WARNING if events.has("training-progress") else None)
 
 
 def windows_native_unsupported(events: Events) -> Cause | None:

@@ -52,7 +52,7 @@ class StartupFailure(NamedTuple):
 
     code: str  # of the rule
     events: list[Event]  # the lines that show it
-    wanted: bool  # whether anything in the log expects a GPU; if not, a machine without one may be intended
+    gpu_expected: bool  # whether anything in the log expects a GPU; if not, a machine without one may be intended
     kernel: str | None  # version of the loaded kernel module
     host: str | None  # name of the container
     result: str | None  # the result of cuInit
@@ -148,7 +148,7 @@ def continued_after(events: Events, failure: StartupFailure) -> bool:
     last = max(event.line for event in failure.events)
     cited = {event.line for event in failure.events}
     failed = any(event.fields["looks"] in ENDS and event.line not in cited for event in events.log.suspects)
-    return not (failure.wanted or failed) and failure.result in (None, NO_LIBRARY) and last < events.log.lines
+    return not (failure.gpu_expected or failed) and failure.result in (None, NO_LIBRARY) and last < events.log.lines
 
 
 def taken_from_container(events: Events) -> list[Event]:

@@ -82,19 +82,19 @@ def _counted(gpus: Gpus, reports: list[XidReport], xids: XidReports, context: Co
     actions = [_action(gpu, reports, xids) for _, gpu, _ in bad]
     _, worst, problem = bad[actions.index(Action.strongest(actions))]
     others = [(report, xids.action([report])) for report in reports if not _counts(report, bad)]
-    action = Action.strongest([*actions, *(wanted for _, wanted in others)])
+    action = Action.strongest([*actions, *(required for _, required in others)])
     what = f"{worst.title} {problem}"
     if action not in actions:  # a message, not a counter, requires the strongest action
-        what = _messages(next(report for report, wanted in others if wanted is action))
+        what = _messages(next(report for report, required in others if required is action))
     affects = tuple(dict.fromkeys([*(gpu.label for _, gpu, _ in bad), *affected(report for report, _ in others)]))
     more = f"; {len(affects)} GPUs have memory errors" if len(affects) > 1 else ""
     fields = (f"gpus[{place}].{field}" for place, gpu, _ in bad for field in FIELDS if getattr(gpu, field))
     requests = [request for _, gpu, _ in bad if (request := xids.requested_action(gpu)) is not None]
-    wanted_of = [
+    required_actions = [
         *zip((gpu.pci_address for _, gpu, _ in bad), actions, strict=True),
         *((each.device, its) for each, its in others),
     ]
-    named = dict.fromkeys(address for address, wanted in wanted_of if address and wanted is action)
+    named = dict.fromkeys(address for address, required in required_actions if address and required is action)
     return Finding(
         summary=f"{what}{more}.",
         evidence=(*saw(gpus, *fields), *cited(reports), *cited(requests)),
@@ -142,11 +142,11 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         devices: addresses, UUIDs or indices of the GPUs, comma-separated.
         xids: codes of the kernel's messages, comma-separated.
     """
-    wanted = required_action(action, xids, Action.IGNORE)
-    if wanted is Action.IGNORE:
+    required = required_action(action, xids, Action.IGNORE)
+    if required is Action.IGNORE:
         text = "Wait until the jobs on this GPU end, then reset it or restart the machine: that completes pending repairs"
         yield Fix(text=text, needs=("reboot",))
-    yield from act(context, wanted, devices, xids)
+    yield from act(context, required, devices, xids)
     yield _BOARD
     yield _COUNTERS
     yield TEST_GPU

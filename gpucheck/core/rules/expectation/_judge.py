@@ -51,7 +51,8 @@ def _summary(unmet: list[Item], unchecked: list[Item], verb: str) -> str:
     for item in unmet:
         same.setdefault((item.observed, item.expected), []).append(item.what)
     parts = [
-        f"{listing(list(dict.fromkeys(names)))}{verb} {observed}, expected {wanted}" for (observed, wanted), names in same.items()
+        f"{listing(list(dict.fromkeys(names)))}{verb} {observed}, expected {expected}"
+        for (observed, expected), names in same.items()
     ]
     more = f"; {listing(list(dict.fromkeys(item.what for item in unchecked)))} could not be checked" if unchecked else ""
     summary = "; ".join(parts) + more

@@ -31,25 +31,25 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Compare the number of GPUs: CUDA's, which training uses, else NVML's."""
 
     def of(unmet: list[Item]) -> Fixes:
-        wanted = re.sub(r"\D*(\d+).*", r"\1", unmet[0].expected)  # "8", "at least 8 (--gres)"
-        return repairs(context, seen=unmet[0].observed, wanted=wanted)
+        count = re.sub(r"\D*(\d+).*", r"\1", unmet[0].expected)  # "8", "at least 8 (--gres)"
+        return repairs(context, seen=unmet[0].observed, expected=count)
 
     return judge(expected, expected.gpu_count, " is", of, Action.DRAIN)
 
 
-def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Fixes:
+def repairs(context: Context, *, seen: str = "", expected: str = "") -> Fixes:
     """Get the missing GPUs, or leave the extra ones unused.
 
     Args:
         context: what is known about the machine.
         seen: the number found; empty: unknown.
-        wanted: the expected number.
+        expected: the expected number.
     """
-    if seen.isdecimal() and wanted.isdecimal() and int(seen) > int(wanted):
+    if seen.isdecimal() and expected.isdecimal() and int(seen) > int(expected):
         yield SNAPSHOT
-        yield Fix(text=f"Or run this job on a machine with {wanted} GPUs, or request only that many from the scheduler")
+        yield Fix(text=f"Or run this job on a machine with {expected} GPUs, or request only that many from the scheduler")
         return
-    count = wanted or "N"
+    count = expected or "N"
     if context.kinds["container"] != "":
         docker = Fix(text="Start the container with all GPUs: docker run --gpus all IMAGE", needs=("network",))
         pod = Fix(text=f'Request them in the container\'s specification: resources.limits["nvidia.com/gpu"]: {count}')
@@ -61,5 +61,5 @@ def repairs(context: Context, *, seen: str = "", wanted: str = "") -> Fixes:
         "Compare the GPUs on the bus, in the driver and visible to this process",
         "lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo \"$CUDA_VISIBLE_DEVICES\"",
     )
-    if not wanted:
+    if not expected:
         yield SNAPSHOT

@@ -27,17 +27,17 @@ from gpucheck.core.rules.expectation._judge import SNAPSHOT, judge
 @rule(scope=Scope.HARDWARE)
 def check(expected: Expected, context: Context) -> Finding | Skip | None:
     """Compare every GPU as reported by NVML, else by CUDA; report nothing without a GPU."""
-    return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, wanted=unmet[0].expected), Action.DRAIN)
+    return judge(expected, expected.gpu_models, ":", lambda unmet: repairs(context, expected=unmet[0].expected), Action.DRAIN)
 
 
-def repairs(context: Context, *, wanted: str = "") -> Fixes:
+def repairs(context: Context, *, expected: str = "") -> Fixes:
     """Run on a machine with the expected GPUs.
 
     Args:
         context: what is known about the machine.
-        wanted: the expected property: "NVIDIA H200", "at least 80 GiB of memory".
+        expected: the expected property: "NVIDIA H200", "at least 80 GiB of memory".
     """
-    have = f" with {wanted}" if wanted else ""
+    have = f" with {expected}" if expected else ""
     if context.excludes(container="kubernetes"):
         where = "request the model when the job is submitted, in Slurm --gres=gpu:MODEL:COUNT"
     else:

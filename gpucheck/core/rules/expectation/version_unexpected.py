@@ -34,8 +34,8 @@ def check(expected: Expected, context: Context) -> Finding | Skip | None:
     def of(unmet: list[Item]) -> Fixes:
         packages = {_distribution(context, item.what): item.expected for item in unmet}
         others = [f"{item.what.removeprefix('the ')} {item.expected}" for item in unmet if not _distribution(context, item.what)]
-        wanted = "\n".join(f"{name}{version}" for name, version in packages.items() if name)
-        return repairs(context, packages=wanted, others=" and ".join(others))
+        requirements = "\n".join(f"{name}{version}" for name, version in packages.items() if name)
+        return repairs(context, packages=requirements, others=" and ".join(others))
 
     return judge(expected, expected.version, " is", of)
 

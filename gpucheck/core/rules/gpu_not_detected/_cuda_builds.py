@@ -51,7 +51,7 @@ def cuda_build(context: Context, needed: str = "") -> Fixes:
 
     Args:
         context: what is known about the machine.
-        needed: the CUDA version of the libraries that the program asked for, as ``toolkit`` returns it; empty if unknown.
+        needed: the CUDA version of the libraries that the program requested, as ``toolkit`` returns it; empty if unknown.
     """
     if not context.excludes(framework="tensorflow"):
         yield from _tensorflow(context, needed)

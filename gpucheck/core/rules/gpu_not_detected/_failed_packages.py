@@ -133,9 +133,9 @@ def for_package(context: Context, module: str, message: str) -> Fixes:
         return
     for name, pattern, general, label in _REQUIRED:
         if context.packages is None and (re.search(pattern, error) if error else label):
-            wanted = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
+            specifier = {"numpy": release.numpy, "protobuf": release.protobuf}[name] if release else general
             text = f"install a {name} version that works with TensorFlow"
-            yield Fix(text=text[0].upper() + text[1:] if error else f"{label}: {text}", command=context.pip(f"{name}{wanted}"))
+            yield Fix(text=text[0].upper() + text[1:] if error else f"{label}: {text}", command=context.pip(f"{name}{specifier}"))
             if error:
                 break
     absent = re.search(_ABSENT, message)

@@ -136,8 +136,8 @@ def _of_log(context: Context, symbol: str, text: str) -> Fixes:
     if re.search(r"version (?:GLIBCXX|CXXABI)_", text):
         return  # a version of the C++ library, which no CUDA package contains
     if needed := re.search(r"nvJitLink\w*?_(\d+)_(\d+)", symbol):
-        wanted = f"nvidia-nvjitlink-cu{needed[1]}>={needed[1]}.{needed[2]},<{int(needed[1]) + 1}"
-        yield Fix(text=f"Install the nvJitLink of CUDA {needed[1]}.{needed[2]}", command=context.pip("--upgrade", wanted))
+        requirement = f"nvidia-nvjitlink-cu{needed[1]}>={needed[1]}.{needed[2]},<{int(needed[1]) + 1}"
+        yield Fix(text=f"Install the nvJitLink of CUDA {needed[1]}.{needed[2]}", command=context.pip("--upgrade", requirement))
     if context.framework:
         yield from cuda_build(context)
     yield Fix(text="Install TensorFlow, PyTorch and JAX in separate virtual environments: each pins its own CUDA libraries")

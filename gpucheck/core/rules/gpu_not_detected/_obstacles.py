@@ -115,13 +115,13 @@ def unmet_requirement(packages: Packages, context: Context, requirer: str | None
     first = packages.unmet[places[0]]
     have = f"but {first.installed} is installed" if first.installed else "which is not installed"
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
-    wanted = {packages.unmet[place].name: packages.unmet[place] for place in reversed(places)}
-    install = context.pip(*(f"{name}{one.specifier}" for name, one in sorted(wanted.items())))
+    required = {packages.unmet[place].name: packages.unmet[place] for place in reversed(places)}
+    install = context.pip(*(f"{name}{one.specifier}" for name, one in sorted(required.items())))
     return Obstacle(
         f"it needs {first.name}{' ' if first.specifier else ''}{first.specifier}, {have}{more}",
         saw(packages, *(f"unmet[{place}].{field}" for place in places for field in ("name", "specifier", "installed"))),
         (
-            *remove_from_pythonpath(packages, context, wanted),
+            *remove_from_pythonpath(packages, context, required),
             Fix(text="Install the required versions", command=install),
             conflicts(context),
         ),
@@ -129,13 +129,13 @@ def unmet_requirement(packages: Packages, context: Context, requirer: str | None
     )
 
 
-def remove_from_pythonpath(packages: Packages, context: Context, wanted: Iterable[str]) -> Fixes:
+def remove_from_pythonpath(packages: Packages, context: Context, required: Iterable[str]) -> Fixes:
     """Remove folders from PYTHONPATH that hide the environment's own packages; installing others would change nothing."""
     if context.interpreter is None:
         return  # it is unknown which folders are the environment's own
     own = (context.interpreter.prefix, context.interpreter.base_prefix)
     for one in packages.others:
-        if one.name in wanted and not one.folder.startswith(own) and "/.local/" not in one.folder:
+        if one.name in required and not one.folder.startswith(own) and "/.local/" not in one.folder:
             text = f"Remove {one.folder} from PYTHONPATH: its {one.name} {one.version} comes before the environment's own"
             yield Fix(text=text, command=without("PYTHONPATH", one.folder))
 

@@ -174,14 +174,14 @@ def _bus_shows_gpus(stack: CudaStack, pci: Pci) -> bool:
 
 def _reason(stack: CudaStack, pci: Pci, kernel_module: KernelModule) -> str:
     container = stack.container
-    asked = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} requests one" if container.gpu_requested else ""
+    request = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} requests one" if container.gpu_requested else ""
     if pci.gpus and kernel_module.loaded is False:
         return "the machine has one, but no NVIDIA driver is loaded there"
     if stack.device_nodes.control.present:  # Apptainer shares them with the host
         return "it has the machine's device files, but none of its driver's libraries"
     if pci.gpus:
-        return f"the machine has one{f' and {asked}' if asked else ''}, but no /dev/nvidia* was passed in"
-    but = f"{asked}, but " if asked else ""
+        return f"the machine has one{f' and {request}' if request else ''}, but no /dev/nvidia* was passed in"
+    but = f"{request}, but " if request else ""
     if stack.wsl.inside:
         return f"{but}no /dev/dxg was passed in"
     return f"{but}no /dev/nvidia* was passed in{', and none is on the PCI bus' if _bus_shows_gpus(stack, pci) else ''}"

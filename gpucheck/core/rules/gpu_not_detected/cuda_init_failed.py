@@ -114,8 +114,8 @@ def repairs(
         xids: comma-separated codes of the kernel's messages about them.
         starting: non-empty if it failed on the host, before a container started.
     """
-    wanted = required_action(action, xids, Action.IGNORE)
-    yield from act(context, wanted, devices, xids)
+    required = required_action(action, xids, Action.IGNORE)
+    yield from act(context, required, devices, xids)
     if context.notebook or context.windows or context.in_wsl:
         yield from restart(context)
         yield from install_driver(context, "Install NVIDIA's current driver")

@@ -75,7 +75,7 @@ def check(faults: LibraryFaults, context: Context) -> Finding | Skip | None:
 def repairs(
     context: Context, *, sonames: str = "", package: str = "", version: str = "", lost: Iterable[str | None] = (), text: str = ""
 ) -> Fixes:
-    """Install the libraries of the CUDA version that the program asked for.
+    """Install the libraries of the CUDA version that the program requested.
 
     Args:
         context: what is known about the machine.

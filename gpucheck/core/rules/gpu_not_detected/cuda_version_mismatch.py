@@ -75,7 +75,7 @@ def repairs(context: Context, *, sonames: str = "", library: str = "", built: st
 
     Args:
         context: what is known about the machine.
-        sonames: the libraries that the program asked for.
+        sonames: the libraries that the program requested.
         library: the library whose version differs from JAX's build.
         built: the CUDA version that the program was built for: "12.1" for PyTorch.
         found: the installed version.

@@ -107,11 +107,11 @@ def repairs(context: Context, *, sonames: str = "", beside: str = "", part: str 
         return
     major = re.search(r"(?:\.so\.|64_)(\d)", sonames)
     eight = major[1] == "8" if major else release is not None and release.cudnn.startswith("8.")
-    wanted = f"nvidia-cudnn-cu12{'==8.9.*' if eight else '>=9.3,<10'}"
+    requirement = f"nvidia-cudnn-cu12{'==8.9.*' if eight else '>=9.3,<10'}"
     if release is not None and wheel_11:
-        wanted = f"nvidia-cudnn-cu11>={release.cudnn},<{int(release.cudnn.partition('.')[0]) + 1}"
-    again = Fix(text="Reinstall all of its files", command=context.pip("--force-reinstall", "--no-deps", wanted))
-    install = Fix(text=f"Install cuDNN (for CUDA {'11' if wheel_11 else '12'})", command=context.pip(wanted))
+        requirement = f"nvidia-cudnn-cu11>={release.cudnn},<{int(release.cudnn.partition('.')[0]) + 1}"
+    again = Fix(text="Reinstall all of its files", command=context.pip("--force-reinstall", "--no-deps", requirement))
+    install = Fix(text=f"Install cuDNN (for CUDA {'11' if wheel_11 else '12'})", command=context.pip(requirement))
     yield from (again,) if part else (install, again)
     yield context.cuda_libraries()
     show = Fix.look("If it is installed, check whether the loader finds it", "ldconfig -p | grep libcudnn")
@@ -123,5 +123,5 @@ def _of_release(context: Context, wheel: str | None) -> Fix:
     needed = releases.release(version)
     if wheel is None or needed is None:
         return context.cuda_libraries()
-    wanted = f"{wheel}>={needed.cudnn},<{int(needed.cudnn.partition('.')[0]) + 1}"
-    return Fix(text=f"Install the cuDNN that TensorFlow {version} is built for", command=context.pip(wanted))
+    requirement = f"{wheel}>={needed.cudnn},<{int(needed.cudnn.partition('.')[0]) + 1}"
+    return Fix(text=f"Install the cuDNN that TensorFlow {version} is built for", command=context.pip(requirement))

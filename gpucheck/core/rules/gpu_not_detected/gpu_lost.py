@@ -235,15 +235,15 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         start: why the GPU may not have started: "gpu-asleep", "gpu-guest"; empty if unknown.
     """
     yield from _AT_START.get(start, ())
-    wanted = required_action(action, xids, Action.IGNORE)
-    if wanted is Action.IGNORE and not action:
+    required = required_action(action, xids, Action.IGNORE)
+    if required is Action.IGNORE and not action:
         reset = Fix(
             text="If a reset is required: end every program on the GPU, then reset it by its index N: nvidia-smi --gpu-reset -i N"
         )
         yield from act(context, Action.POWER_CYCLE)
         yield from context.only(reset, system="linux")
-    yield from act(context, wanted, devices, xids)
-    if wanted is Action.SERVICE:
+    yield from act(context, required, devices, xids)
+    if required is Action.SERVICE:
         yield Fix(text="Check the board's power cables and the power supply")
     yield _AGAIN
     yield _READ

@@ -84,29 +84,29 @@ def check(backend: KerasBackend, outcomes: TrainingOutcomes, packages: Packages,
     tensorflow = packages.tensorflow
     if tensorflow is None or "nightly" in tensorflow.name:
         return None  # nightly builds use keras-nightly
-    wanted = packages.keras_requirement or keras_tables.needs(tensorflow.version)
+    required = packages.keras_requirement or keras_tables.needs(tensorflow.version)
     have = backend.keras_version
-    state = _state(have, wanted, bool(keras is not None and keras.imported))
-    if wanted is None or state is None:
+    state = _state(have, required, bool(keras is not None and keras.imported))
+    if required is None or state is None:
         return _legacy(backend, packages, context, trained=bool(outcomes.passed))
     # If its metadata has no requirement, use the table of releases.
     verb = "requires" if packages.keras_requirement else "is made for"
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
     return Finding(
-        summary=f"{state}, but TensorFlow {tensorflow.version} {verb} keras{wanted}.",
+        summary=f"{state}, but TensorFlow {tensorflow.version} {verb} keras{required}.",
         evidence=(*saw(packages, "keras", field), *outcomes.saw_events("keras-version-conflict")),
-        fix=repairs(context, needs=f"keras{wanted}"),
+        fix=repairs(context, needs=f"keras{required}"),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
     )
 
 
-def _state(have: str | None, wanted: str | None, imported: bool) -> str | None:
+def _state(have: str | None, required: str | None, imported: bool) -> str | None:
     """Return the problem with the installed Keras; None if there is none."""
-    if not wanted:
+    if not required:
         return None
     if have is None:
         return None if imported else "Keras is not installed"
-    return f"Keras {have} is installed" if versions.satisfies(have, wanted) is False else None
+    return f"Keras {have} is installed" if versions.satisfies(have, required) is False else None
 
 
 def _same_major(have: str | None, tensorflow: str) -> bool:
@@ -175,8 +175,8 @@ def repairs(
         before = context.new_environment("tensorflow<2.13", python="3.11") if new else context.pip("tensorflow<2.13")
         yield Fix(text="Or install the last TensorFlow before that", command=before)
     elif release is not None:
-        wanted = context.pip(f"keras{release.keras}")
-        yield Fix(text=f"Install the Keras that TensorFlow {release.minor} requires", command=wanted)
+        command = context.pip(f"keras{release.keras}")
+        yield Fix(text=f"Install the Keras that TensorFlow {release.minor} requires", command=command)
     else:
         yield from _of_any_release(context, message)
     if not (needs or module or message):
@@ -211,19 +211,19 @@ def _instead_of_keras_2(context: Context, message: str) -> str:
 def _keras_2(context: Context, version: str | None, message: str) -> Fixes:
     """Use Keras 2 of TensorFlow's minor version, for programs that were written for it."""
     if re.search(_INSIDE, message):
-        wanted = context.pip(f"tensorflow<{keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3}")
+        command = context.pip(f"tensorflow<{keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3}")
         last = Fix(
             text="Install the last TensorFlow with Keras 2, whose internal modules this program or package imports",
-            command=wanted,
+            command=command,
         )
         yield from (last,) if context.framework_before is None else ()
         yield Fix(text="Or use a release of that package for Keras 3, or do without it (TensorFlow Addons ended in 2024)")
         return
     minor = versions.minor(version or "")
-    wanted = f"tf_keras=={minor}.*" if versions.at_least(minor, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3) else "tf-keras"
+    requirement = f"tf_keras=={minor}.*" if versions.at_least(minor, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3) else "tf-keras"
     own = context.packages.tensorflow if context.packages is not None else None
     # tf_keras requires the package tensorflow, which would replace a package with another name
-    install = context.pip(*(["--no-deps"] if own is not None and own.name != "tensorflow" else []), wanted)
+    install = context.pip(*(["--no-deps"] if own is not None and own.name != "tensorflow" else []), requirement)
     select = "set" if context.windows else "export"
     if context.interpreter is not None or re.search(r"(?i)install|No module|not installed", message) or context.notebook:
         yield Fix(text=f"Install Keras 2{f' for TensorFlow {minor}' if minor else ''}, as tf-keras", command=install)

@@ -74,14 +74,14 @@ def check(
             saw(interpreter, "implementation", "version"),
         )
     evidence = (*saw(interpreter, "version"), *outcomes.saw_events("pip-no-matching-distribution"))
-    installed, asked = packages.tensorflow, packages.tensorflow_requires_python
+    installed, required = packages.tensorflow, packages.tensorflow_requires_python
     if installed is not None:
-        if not asked or versions.satisfies(interpreter.version, asked) is not False:
+        if not required or versions.satisfies(interpreter.version, required) is not False:
             return None
         return _finding(
             packages,
             context,
-            f"{installed.name} {installed.version} needs Python {asked}, but this is {python}.",
+            f"{installed.name} {installed.version} needs Python {required}, but this is {python}.",
             (*evidence, *saw(packages, "tensorflow.version", "tensorflow_requires_python")),
         )
     if not versions.parse(interpreter.version) or releases.for_python(interpreter.version) is not None:
@@ -98,9 +98,9 @@ def check(
 
 def _finding(packages: Packages, context: Context, summary: str, evidence: tuple[Evidence, ...]) -> Finding:
     tensorflow = packages.tensorflow
-    asked = f"=={tensorflow.version}" if tensorflow is not None else ""
+    version = f"=={tensorflow.version}" if tensorflow is not None else ""
     needed = packages.tensorflow_requires_python or ""
-    return Finding(summary=summary, evidence=evidence, fix=repairs(context, version=asked, needed=needed))
+    return Finding(summary=summary, evidence=evidence, fix=repairs(context, version=version, needed=needed))
 
 
 def repairs(
@@ -118,22 +118,22 @@ def repairs(
     """
     wheel = re.search(_WHEEL, file)
     name, version = (wheel["name"].replace("_", "-"), f"=={wheel['version']}") if wheel else (package or "tensorflow", version)
-    wanted = f"3.{wheel['minor']}" if wheel else _python(name, version, needed)
-    text = f"Create an environment with Python {wanted}, which {name}{version} supports"
-    own = Fix(text=text, command=context.new_environment(f"{name}{version}", python=wanted))
+    required = f"3.{wheel['minor']}" if wheel else _python(name, version, needed)
+    text = f"Create an environment with Python {required}, which {name}{version} supports"
+    own = Fix(text=text, command=context.new_environment(f"{name}{version}", python=required))
     install = f"conda run -n tensorflow python -m pip install {word(f'{name}{version}')}"
-    by_conda = Fix(text=f"{text}, with conda", command=f"conda create -y -n tensorflow python={wanted} && {install}")
-    managed = context.manager and not (context.manager == "uv" and wanted in _CONDA_ONLY)
+    by_conda = Fix(text=f"{text}, with conda", command=f"conda create -y -n tensorflow python={required} && {install}")
+    managed = context.manager and not (context.manager == "uv" and required in _CONDA_ONLY)
     with_conda = not managed and context.interpreter is None
     if available.rpartition(" to ")[2] in _BEFORE_MANYLINUX_2010 and versions.at_least(version.lstrip("=<>!~ ") or "2", "1.15"):
         yield Fix(
             text="Update pip, which is too old for packages of TensorFlow 1.15 and later", command=context.pip("--upgrade", "pip")
         )
-    yield by_conda if with_conda and wanted in _CONDA_ONLY else own
+    yield by_conda if with_conda and required in _CONDA_ONLY else own
     newest = available.rpartition(" to ")[2]
     if version and newest[:1].isdigit() and re.fullmatch(r"[\d.]+", newest):
         yield Fix(text="Or install the newest release for this Python", command=context.pip(f"{name}=={newest}"))
-    yield from (replace(by_conda, text="Or with conda"),) if with_conda and wanted not in _CONDA_ONLY else ()
+    yield from (replace(by_conda, text="Or with conda"),) if with_conda and required not in _CONDA_ONLY else ()
     if available in ("", "none") and not (needed or wheel) and context.interpreter is None:
         yield Fix.look("Check the Python version, and whether it is a 64-bit build", f"{context.python} -VV")
 

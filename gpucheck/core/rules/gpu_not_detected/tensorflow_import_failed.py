@@ -195,9 +195,9 @@ def _short(error: str) -> str:
 def _unmet(packages: Packages, version: str, package: str) -> str:
     """Return the requirement of TensorFlow's release that the package does not meet; "" if there is none."""
     release = releases.release(version)
-    wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
+    specifier = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
     installed = next((one.version for one in packages.others if one.name == package), None)
-    return f"{package}{wanted}" if wanted and (installed is None or not versions.satisfies(installed, wanted)) else ""
+    return f"{package}{specifier}" if specifier and (installed is None or not versions.satisfies(installed, specifier)) else ""
 
 
 def repairs(

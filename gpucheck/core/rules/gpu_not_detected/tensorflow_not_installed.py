@@ -74,8 +74,8 @@ def repairs(context: Context, *, gpu: bool | None = None, managed: str = "") -> 
         managed: "yes" if pip refuses to install into this Python, which belongs to the system.
     """
     if managed:
-        wanted = "tensorflow" if context.excludes(system="linux|wsl") else releases.recommended()
-        yield Fix(text="Create an environment, and install TensorFlow there", command=context.new_environment(wanted))
+        requirement = "tensorflow" if context.excludes(system="linux|wsl") else releases.recommended()
+        yield Fix(text="Create an environment, and install TensorFlow there", command=context.new_environment(requirement))
         apt = Fix(text="If Python lacks venv, install it first", command="sudo apt-get install -y python3-venv")
         if not context.excludes(system="linux|wsl"):
             yield from context.only(apt, distribution="debian|ubuntu")

@@ -150,11 +150,11 @@ def _missing_switch(pci: Pci | None) -> Iterator[_Fault]:
     if pci is None:
         return
     kinds = {switch.device_id for switch in pci.nvswitches}
-    wanted = SWITCHES_OF_A_BASEBOARD.get(next(iter(kinds)) or "") if len(kinds) == 1 else None
+    expected = SWITCHES_OF_A_BASEBOARD.get(next(iter(kinds)) or "") if len(kinds) == 1 else None
     boards, rest = divmod(len(pci.gpus), GPUS_OF_A_BASEBOARD)
-    if wanted is not None and not rest and len(pci.nvswitches) < wanted * boards:
+    if expected is not None and not rest and len(pci.nvswitches) < expected * boards:
         yield _Fault(
-            summary=f"Only {len(pci.nvswitches)} of {wanted * boards} NVSwitches are on the PCI bus",
+            summary=f"Only {len(pci.nvswitches)} of {expected * boards} NVSwitches are on the PCI bus",
             action=Action.POWER_CYCLE,
             evidence=saw(pci, "nvswitches"),
         )
@@ -210,7 +210,7 @@ def repairs(context: Context, *, action: str = "", devices: str = "", xids: str 
         devices: addresses or UUIDs of the GPUs, comma-separated.
         xids: codes of the kernel's messages, comma-separated.
     """
-    wanted = required_action(action, xids, Action.RESET_GPU)
-    yield from act(context, wanted, devices, xids)
+    required = required_action(action, xids, Action.RESET_GPU)
+    yield from act(context, required, devices, xids)
     yield _HARDWARE
     yield _LOOK

@@ -36,15 +36,15 @@ _PACKAGES = ("tensorflow", "keras", "jax", "torch")  # packages that pip install
 def check(log_causes: LogCauses, context: Context) -> Finding | Skip | None:
     """Compare the versions that the workers of a run reported; else report a log that shows a difference."""
     outcomes = log_causes.outcomes
-    asked = [(place, run) for place, run in enumerate(outcomes.runs) if len(run.worker_versions) > 1]
-    for place, run in asked:
+    runs = [(place, run) for place, run in enumerate(outcomes.runs) if len(run.worker_versions) > 1]
+    for place, run in runs:
         differing = _differing(run)
         if differing:
             return _skew(run, differing, outcomes.saw_run(place, "worker_versions"), context)
     cause = log_causes.causes.get("worker-version-skew")
     if cause is not None:
         return log_causes.repaired(cause, repairs, context)
-    return Skip("no job with several workers reported its versions") if outcomes.log is None and not asked else None
+    return Skip("no job with several workers reported its versions") if outcomes.log is None and not runs else None
 
 
 def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tuple[Evidence, ...], context: Context) -> Finding:
@@ -57,7 +57,7 @@ def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tupl
     return Finding(
         summary=f"The workers of one job differ: {name} is {places}{more}.",
         evidence=evidence,
-        fix=repairs(context, name=name, wanted=usual, workers=listing([_worker(run, index) for index in unusual])),
+        fix=repairs(context, name=name, version=usual, workers=listing([_worker(run, index) for index in unusual])),
         affects=tuple(_worker(run, index) for index in unusual),
         severity=Severity.WARNING if differing.keys() <= WORKER_SKEW_TOLERATED else Severity.ERROR,
     )
@@ -76,25 +76,25 @@ def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:
     return {name: versions for name, versions in first.items() if len(versions) > 1}
 
 
-def repairs(context: Context, *, name: str = "", wanted: str = "", workers: str = "", message: str = "") -> Fixes:
+def repairs(context: Context, *, name: str = "", version: str = "", workers: str = "", message: str = "") -> Fixes:
     """Install the same versions on all workers.
 
     Args:
         context: what is known about one worker's machine.
         name: the component's name: "tensorflow", "driver", "nccl".
-        wanted: the version that most workers have.
+        version: the version that most workers have.
         workers: those with another version.
         message: NCCL's message in a log.
     """
     if name in _PACKAGES:
-        yield Fix(text=f"On {workers}, install the version that the other workers run", command=context.pip(f"{name}=={wanted}"))
+        yield Fix(text=f"On {workers}, install the version that the other workers run", command=context.pip(f"{name}=={version}"))
     elif name == "driver":
         yield Fix(
-            text=f"On the machine of {workers}, install the driver that the other machines run, {wanted}",
+            text=f"On the machine of {workers}, install the driver that the other machines run, {version}",
             needs=("sudo", "reboot"),
         )
     elif name:
-        yield Fix(text=f"On {workers}, install {name} {wanted}, the version that the other workers run")
+        yield Fix(text=f"On {workers}, install {name} {version}, the version that the other workers run")
     if name != "driver":
         yield Fix(
             text="Install the same packages everywhere: on a correct worker, run python -m pip freeze > lock.txt; with that file,"

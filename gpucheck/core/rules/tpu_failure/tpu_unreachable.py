@@ -85,17 +85,17 @@ def repairs(context: Context, *, message: str = "", name: str = "") -> Fixes:
         message: the framework's message.
         name: the value of TPU_NAME.
     """
-    wanted = next((fix for pattern, fix in _NAMED.items() if re.search(pattern, message)), None)
-    if wanted is not None:
-        yield wanted
+    specific = next((fix for pattern, fix in _NAMED.items() if re.search(pattern, message)), None)
+    if specific is not None:
+        yield specific
     if context.in_container and not context.notebook:
         yield Fix(text="Start the container with the host's network and devices: docker run --privileged --net=host IMAGE")
     if context.notebook:
         yield Fix(text="Restart the notebook's session, with a TPU as its accelerator")
         return
     elsewhere = "grpc://" in message
-    if name != "local" and wanted is None and not elsewhere and not context.excludes(framework="tensorflow"):
+    if name != "local" and specific is None and not elsewhere and not context.excludes(framework="tensorflow"):
         yield Fix(text="On a TPU VM, declare the TPU as local", command="export TPU_NAME=local")
     yield Fix(text="Check the TPU's state and zone: gcloud compute tpus tpu-vm list --zone=ZONE")
-    if wanted is None:
+    if specific is None:
         yield _ALL_HOSTS

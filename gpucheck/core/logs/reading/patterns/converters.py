@@ -90,9 +90,9 @@ def strategy(match: Match) -> dict[str, str] | None:
 
 def requested_gpus(match: Match) -> dict[str, str] | None:
     """Return ``asked`` and ``count``; None for no GPU or for all of them, which have other causes."""
-    asked = match["count"] or str(len(re.findall(r"\d+", match["wanted"])))
+    requested = match["count"] or str(len(re.findall(r"\d+", match["wanted"])))
     available = len(re.findall(r"(?<!xla_)gpu:\d+|(?<![\w:])\d+", match["found"]))
-    return {"asked": asked, "count": str(available)} if 0 < available < int(asked) else None
+    return {"asked": requested, "count": str(available)} if 0 < available < int(requested) else None
 
 
 def invisible_gpus(match: Match) -> dict[str, str] | None:
@@ -161,11 +161,11 @@ _OPTIONAL = re.compile(
 
 def missing_library(match: Match) -> dict[str, str] | None:
     """Return ``soname`` and ``error``; the missing library may be a dependency of the named one."""
-    asked = file_name(match["soname"])
-    fields = {**named(match), "soname": asked}
+    soname = file_name(match["soname"])
+    fields = {**named(match), "soname": soname}
     if error := fields.get("error"):
         needed = re.match(r"(lib[\w.+-]+\.so[\d.]*): cannot open shared", error)
-        fields["soname"] = needed[1] if needed else asked
+        fields["soname"] = needed[1] if needed else soname
         fields["error"] = error.rpartition(".so")[2].lstrip(".0123456789: ") or error
     return None if optional_library(match) else fields
 
