@@ -12,14 +12,14 @@ class TestTensorFlow:
     """The jobs of TensorFlow's child."""
 
     @staticmethod
-    def runs(devices, level=1, wanted=(), every=False):
-        jobs = plan(list(devices), level, tuple(wanted), every)
+    def runs(devices, level=1, requested=(), every=False):
+        jobs = plan(list(devices), level, tuple(requested), every)
         return [(job.strategy, job.devices, job.precision) for job in jobs if not job.skip]
 
     @table
-    def test_planned_jobs_by_devices_level_and_strategies(self, devices, level, wanted, every, expected):
+    def test_planned_jobs_by_devices_level_and_strategies(self, devices, level, requested, every, expected):
         assert [
-            f"{job} {' '.join(used)} {precision}" for job, used, precision in self.runs(devices, level, wanted, every)
+            f"{job} {' '.join(used)} {precision}" for job, used, precision in self.runs(devices, level, requested, every)
         ] == expected
 
     def test_first_device_trains_alone_and_the_others_together(self):
@@ -55,8 +55,8 @@ class TestOtherBackend:
     """The jobs of a child of JAX or PyTorch."""
 
     @staticmethod
-    def runs(usable, wanted=(), logical=0, full=False):
-        task = BackendTask("torch", "KERAS_BACKEND", True, 2 if full else 1, tuple(wanted), logical)
+    def runs(usable, requested=(), logical=0, full=False):
+        task = BackendTask("torch", "KERAS_BACKEND", True, 2 if full else 1, tuple(requested), logical)
         jobs = child_backend.plan_of(Framework, None, list(usable), task) + child_backend.not_trained(
             Framework, list(usable), task
         )

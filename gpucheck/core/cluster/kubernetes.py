@@ -79,11 +79,11 @@ def pods(host: Host) -> Pods:
     try:
         own = api.own(host.env.get("HOSTNAME", ""))
         group = _group(own)
-        wanted = api.wanted(own)
+        desired = api.desired_pods(own)
         while True:
             siblings = [pod for pod in _listed(api, group) if not group.one_owner or pod.owner.uid == own.owner.uid]
             order = _order(siblings, group)
-            missing = _missing_pods(group, order, siblings, wanted)
+            missing = _missing_pods(group, order, siblings, desired)
             if not missing:
                 return _pods_in_order(group, order, own.name)
             if time.monotonic() + POLL_SECONDS > deadline:
@@ -120,7 +120,7 @@ def _order(siblings: list[Pod], group: _Group) -> list[Pod]:
     return [indexed[index] for index in sorted(indexed)]
 
 
-def _missing_pods(group: _Group, order: list[Pod], siblings: list[Pod], wanted: int | None) -> str | None:
+def _missing_pods(group: _Group, order: list[Pod], siblings: list[Pod], desired: int | None) -> str | None:
     """Describe the pods that are missing or do not run yet; None if all run."""
     indexes = [pod.index(group.index_labels) for pod in order]
     places = [index[0] for index in indexes if index is not None and len(index) == 1]
@@ -128,12 +128,12 @@ def _missing_pods(group: _Group, order: list[Pod], siblings: list[Pod], wanted: 
     if places and len(places) == total and group.controller != "StatefulSet":  # which may begin at any number
         ended_pods = [pod for pod in siblings if not pod.live]
         ended = {index[0]: pod.status.phase for pod in ended_pods if (index := pod.index(group.index_labels)) is not None}
-        total = max(places[-1] + 1, wanted or 0)
+        total = max(places[-1] + 1, desired or 0)
         gone = itertools.islice((place for place in range(total) if place not in places), MENTIONED)
         missing = [f"worker {place}: {ended.get(place, 'has no pod')}" for place in gone]
     else:
         places = list(range(total))
-        missing = [] if (wanted or 0) <= total else [f"only {total} of {wanted} pods exist{_one_by_one(group)}"]
+        missing = [] if (desired or 0) <= total else [f"only {total} of {desired} pods exist{_one_by_one(group)}"]
     still = [f"worker {place}: {pod.state}" for place, pod in zip(places, order, strict=True) if not pod.ready]
     listed = (still + missing)[:MENTIONED]
     if not listed:

@@ -175,7 +175,7 @@ class Api:
         selector = ",".join(f"{name}={value}" for name, value in labels.items())
         return self._request(self._path("api/v1", "pods"), {"labelSelector": selector}, Pod)
 
-    def wanted(self, own: Pod) -> int | None:
+    def desired_pods(self, own: Pod) -> int | None:
         """Return how many pods the controller runs at a time; None if unspecified, or not readable by this account."""
         if own.marks.get(SIZE, "").isdecimal():
             return int(own.marks[SIZE])

@@ -44,22 +44,22 @@ class Members(NamedTuple):
 
 def members(host: Host, gpus: int) -> Members | str:
     """Return the workers to train with, or why there are none; ``gpus`` is how many CUDA shows this process."""
-    asked = STRATEGY in host.request.strategies
+    requested = STRATEGY in host.request.strategies
     text = host.env.get("TF_CONFIG", "").strip()
     if text:
-        return _configured(host, gpus, Parsed(text), asked)
+        return _configured(host, gpus, Parsed(text), requested)
     if (together := ranks(host.env)) is not None:  # before Slurm: under mpirun, a Slurm step belongs to mpirun
-        return _ranked(host, gpus, together, asked)
+        return _ranked(host, gpus, together, requested)
     if host.env.get("SLURM_JOB_ID"):
-        return _scheduled(host, gpus, asked)
+        return _scheduled(host, gpus, requested)
     if host.env.get("KUBERNETES_SERVICE_HOST"):
-        return _orchestrated(host, gpus, asked)
+        return _orchestrated(host, gpus, requested)
     return _local(host, gpus)
 
 
-def _configured(host: Host, gpus: int, parsed: Parsed, asked: bool) -> Members | str:
+def _configured(host: Host, gpus: int, parsed: Parsed, requested: bool) -> Members | str:
     names = tuple(f"{job} {index}" for job in TRAINING_JOBS for index in sorted(parsed.jobs.get(job, ())))
-    if not asked:
+    if not requested:
         return _local(host, gpus, _join_hint(f"the {len(names)} workers of TF_CONFIG") if len(names) > 1 else None)
     if parsed.problems:
         return f"TF_CONFIG can't be used: {parsed.problems[0].text}"
@@ -73,9 +73,9 @@ def _configured(host: Host, gpus: int, parsed: Parsed, asked: bool) -> Members |
     return Members("TF_CONFIG", names, addresses, (Start(names.index(parsed.task), json.dumps(parsed.config), None),))
 
 
-def _ranked(host: Host, gpus: int, together: Ranks, asked: bool) -> Members | str:
+def _ranked(host: Host, gpus: int, together: Ranks, requested: bool) -> Members | str:
     ranks = f"the {together.size} ranks of {together.launcher}"
-    if not asked:
+    if not requested:
         return _local(host, gpus, _join_hint(ranks) if together.addresses else None)
     if not together.addresses:
         return (
@@ -86,26 +86,28 @@ def _ranked(host: Host, gpus: int, together: Ranks, asked: bool) -> Members | st
     return _workers(together.launcher, together.addresses, {together.rank: own})
 
 
-def _scheduled(host: Host, gpus: int, asked: bool) -> Members | str:
+def _scheduled(host: Host, gpus: int, requested: bool) -> Members | str:
     try:
         step = slurm.step(host.env)
     except slurm.Unusable as error:
-        return f"the cluster can't be read from Slurm: {error}" if asked else _local(host, gpus)
+        return f"the cluster can't be read from Slurm: {error}" if requested else _local(host, gpus)
     if step is None:
         return _local(
-            host, gpus, "this process is not in a step of the Slurm job: under srun, its tasks train together" if asked else None
+            host,
+            gpus,
+            "this process is not in a step of the Slurm job: under srun, its tasks train together" if requested else None,
         )
     count = len(step.addresses)
-    if count < 2 or not asked:
+    if count < 2 or not requested:
         return _local(host, gpus, _join_hint(f"the {count} tasks of this Slurm step") if count > 1 else None)
     own = None if step.bound else _share(gpus, step.place, step.places)
     return _workers("Slurm", step.addresses, {step.number: own})
 
 
-def _orchestrated(host: Host, gpus: int, asked: bool) -> Members | str:
+def _orchestrated(host: Host, gpus: int, requested: bool) -> Members | str:
     """Return the workers of a pod. Only the API server lists the other pods; it is queried only if the strategy was requested."""
     indexed = bool(host.env.get("JOB_COMPLETION_INDEX"))
-    if not asked:
+    if not requested:
         return _local(host, gpus, _join_hint("the pods of this Job") if indexed else None)
     # imported here because its structs take 2 ms
     from gpucheck.core.cluster import kubernetes

@@ -26,7 +26,7 @@ LOST = re.compile(
     r"(?i)UnavailableError|AbortedError|CancelledError|DeadlineExceeded|unhealthy|heartbeat"
     r"|connection reset|socket closed|failed to connect|barrier"
 )
-ASKED_LEADER = "RPC: /tensorflow.CoordinationService/"
+COORDINATION_RPC = "RPC: /tensorflow.CoordinationService/"
 
 
 class Clock(NamedTuple):
@@ -257,4 +257,4 @@ def lost(words: str | None) -> bool:
 def _tasks(words: str, leader: str | None) -> list[str]:
     """Return the tasks in TensorFlow's message: "worker 1" for /job:worker/replica:0/task:1; the leader for a bare RPC."""
     named = dict.fromkeys(f"{job} {index}" for job, index in re.findall(WORKER, words))
-    return list(named) or ([leader] if leader is not None and ASKED_LEADER in words else [])
+    return list(named) or ([leader] if leader is not None and COORDINATION_RPC in words else [])

@@ -26,11 +26,11 @@ def nvml(spelled: str) -> Result | None:
 
 
 def _lookup(table: str, spelled: str) -> Result | None:
-    wanted = spelled.strip(" \t.,:;'\"").lower()
+    normalized = spelled.strip(" \t.,:;'\"").lower()
     results = table_of(table)
-    if wanted in results:
-        return results[wanted]
-    sentences = (key for key in results if " " in key and wanted.startswith(key))
+    if normalized in results:
+        return results[normalized]
+    sentences = (key for key in results if " " in key and normalized.startswith(key))
     best = max(sentences, key=len, default=None)
     return None if best is None else results[best]
 

@@ -207,9 +207,9 @@ def recommended() -> str:
 
 def for_python(python: str) -> Release | None:
     """Return the newest release with wheels for a Python ('3.12' or '3.12.3'); None if no release in the table has any."""
-    wanted = versions.parse(python)[:2]
+    requested = versions.parse(python)[:2]
     newest = reversed(RELEASES.values())
-    return next((one for one in newest if versions.parse(one.python_min) <= wanted <= versions.parse(one.python_max)), None)
+    return next((one for one in newest if versions.parse(one.python_min) <= requested <= versions.parse(one.python_max)), None)
 
 
 def lowest_capability(release: Release) -> tuple[int, int]:

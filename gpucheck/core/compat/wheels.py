@@ -61,11 +61,11 @@ def all_wheels() -> tuple[Wheel, ...]:
 
 def find(project: str, version: str, architecture: str = "x86_64") -> Wheel:
     """Return the wheel of a release. Raises LookupError if it was not read."""
-    wanted = (project, version, architecture)
+    key = (project, version, architecture)
     for wheel in all_wheels():
-        if (wheel.project, wheel.version, wheel.architecture) == wanted:
+        if (wheel.project, wheel.version, wheel.architecture) == key:
             return wheel
-    raise LookupError(" ".join(wanted))
+    raise LookupError(" ".join(key))
 
 
 @functools.cache

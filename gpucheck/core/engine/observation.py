@@ -36,14 +36,14 @@ class Observation:
         self._readings: dict[str, Reading] = {}
         self._began: dict[str, float] = {}
         self._changed = threading.Condition()
-        self._wanted = wanted = collections.deque[Probe]()
+        self._queue = queue = collections.deque[Probe]()
         for probe in self._probes:
             reason = why_excluded(probe, host.request)
             if reason is None:
-                wanted.append(probe)
+                queue.append(probe)
             else:
                 self._readings[probe.name] = Reading(probe=probe.name, status=ProbeStatus.SKIPPED, problem=reason)
-        threads = [threading.Thread(target=self._work, name=f"probe {probe.name}", daemon=True) for probe in wanted]
+        threads = [threading.Thread(target=self._work, name=f"probe {probe.name}", daemon=True) for probe in queue]
         with contextlib.suppress(RuntimeError):  # can't start new thread
             for thread in threads:
                 thread.start()
@@ -91,7 +91,7 @@ class Observation:
     def _work(self) -> None:
         with contextlib.suppress(IndexError):
             while True:
-                self._read(self._wanted.popleft())
+                self._read(self._queue.popleft())
 
     def _read(self, probe: Probe) -> None:
         self._began[probe.name] = started = time.monotonic()

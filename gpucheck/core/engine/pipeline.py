@@ -44,7 +44,7 @@ def diagnose(host: Host, started: float, tick: Tick | None = None, progress: Pro
     """Do a complete run: observe the host with all probes, judge with all rules.
 
     Args:
-        host: the machine; ``host.request`` is what the user asked for.
+        host: the machine; ``host.request`` is what the user requested.
         started: ``time.monotonic()`` at the run's start.
         tick: see ``Observation.wait``.
         progress: its snapshot becomes the partial report.

@@ -78,7 +78,7 @@ def decide(
     """Decide by errors first, then gaps, then warnings. Muted findings are ignored.
 
     Args:
-        request: what the user asked for.
+        request: what the user requested.
         facts: what was observed.
         findings: what was found.
         outcomes: the outcome of each rule.

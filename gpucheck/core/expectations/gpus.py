@@ -18,14 +18,14 @@ GIB = 1 << 30
 
 def gpu_count(machine: Machine) -> Iterator[Item]:
     """Yield how many GPUs this process can use."""
-    wanted, promised = machine.expected.gpu.count, machine.request.promised
+    expected, promised = machine.expected.gpu.count, machine.request.promised
     if promised is not None:
         yield _scheduled(machine, promised)
-    if wanted is None:
+    if expected is None:
         return
     count, evidence = usable_gpus(machine)
     words = machine.why_not(Cuda) if count is None else str(count)
-    yield Item("number of GPUs", str(wanted), words, None if count is None else count == wanted, evidence)
+    yield Item("number of GPUs", str(expected), words, None if count is None else count == expected, evidence)
 
 
 def _scheduled(machine: Machine, promised: PromisedGpus) -> Item:
@@ -33,16 +33,16 @@ def _scheduled(machine: Machine, promised: PromisedGpus) -> Item:
     if promised.count is None:
         return Item("number of GPUs", "what the scheduler allocates", promised.source, None)
     gpus, driver = machine.get(Gpus), machine.get(Driver)
-    wanted = f"at least {promised.count} ({promised.source})"
+    expected = f"at least {promised.count} ({promised.source})"
     refused = driver is not None and driver.status == "failed" and driver.result not in WITHOUT_GPU
     if gpus is None or driver is None or refused or driver.status in ("hung", "crashed"):
-        return Item("number of GPUs", wanted, machine.why_not(Gpus), None if promised.count else True)
+        return Item("number of GPUs", expected, machine.why_not(Gpus), None if promised.count else True)
     # NVML's count: CUDA shows a process at most one MIG device.
     count = sum(gpu.mig_devices or 0 if gpu.mig_enabled else 1 for gpu in gpus.gpus if gpu.problem is None)
     unread = sum(gpu.problem is not None and gpu.result not in HANDLE_LOST for gpu in gpus.gpus)
     if count < promised.count <= count + unread:
-        return Item("number of GPUs", wanted, f"unknown: NVML could not describe {unread} of {len(gpus.gpus)}", None)
-    return Item("number of GPUs", wanted, str(count), count >= promised.count, saw(driver, "gpu_count"))
+        return Item("number of GPUs", expected, f"unknown: NVML could not describe {unread} of {len(gpus.gpus)}", None)
+    return Item("number of GPUs", expected, str(count), count >= promised.count, saw(driver, "gpu_count"))
 
 
 def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:
@@ -59,8 +59,8 @@ def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:
 
 def gpu_models(machine: Machine) -> Iterator[Item]:
     """Yield name, memory and compute capability of every GPU; nothing without a GPU, which ``gpu_count`` reports."""
-    wanted, gpus, cuda = machine.expected.gpu, machine.get(Gpus), machine.get(Cuda)
-    if not wanted.names and wanted.memory_gib is None and wanted.compute_capability is None:
+    expectations, gpus, cuda = machine.expected.gpu, machine.get(Gpus), machine.get(Cuda)
+    if not expectations.names and expectations.memory_gib is None and expectations.compute_capability is None:
         return
     source, items = (gpus, gpus.gpus) if gpus is not None and gpus.gpus else (cuda, cuda.devices if cuda is not None else ())
     field = "gpus" if source is gpus else "devices"
@@ -81,23 +81,23 @@ Comparison = tuple[str, str, Callable[[Any], bool], Callable[[Any], str]]  # fie
 
 
 def _gpu_comparisons(expectations: Expectations) -> Iterator[Comparison]:
-    wanted = expectations.gpu
-    if wanted.names:
-        names = wanted.names
+    expected = expectations.gpu
+    if expected.names:
+        names = expected.names
         yield "name", " or ".join(names), lambda name: name in names or any(fnmatchcase(name, each) for each in names), str
-    if wanted.memory_gib is not None:
-        least = wanted.memory_gib
+    if expected.memory_gib is not None:
+        least = expected.memory_gib
         yield (
             "memory_total_bytes",
             f"at least {least:g} GiB of memory",
             lambda size: bool(size >= least * GIB),
             lambda size: f"{size / GIB:.1f} GiB of memory",
         )
-    if wanted.compute_capability is not None:
-        lowest = versions.parse(wanted.compute_capability)
+    if expected.compute_capability is not None:
+        lowest = versions.parse(expected.compute_capability)
         yield (
             "compute_capability",
-            f"compute capability {wanted.compute_capability} or higher",
+            f"compute capability {expected.compute_capability} or higher",
             lambda pair: tuple(pair) >= lowest,
             lambda pair: "compute capability " + ".".join(map(str, pair)),
         )

@@ -138,10 +138,10 @@ def _spelled(name: str, entry: Any, problem_at: ProblemAt) -> Any:
 
 
 def _invalid_environment(environment: dict[str, str | bool]) -> Iterable[tuple[Path, str]]:
-    for name, wanted in environment.items():
+    for name, expected in environment.items():
         if name not in KNOWN:
             yield ("environment", name), f"gpucheck does not read this variable{did_you_mean(name, KNOWN)}"
-        elif wanted is True:
+        elif expected is True:
             yield ("environment", name), "expected its value as a string, or false for a variable that is not set"
 
 
@@ -225,8 +225,8 @@ def _plain(words: str) -> str:
     if not match:
         missing = re.fullmatch(r"Object missing required field `(\w+)`", words)
         return f"{missing[1]} is missing" if missing else words[:1].lower() + words[1:]
-    wanted = [_KINDS.get(kind, kind) for kind in match[1].split(" | ") if kind != "null"]
-    return f"expected {' or '.join(wanted)}, not {_KINDS.get(match[2], match[2])}"
+    expected = [_KINDS.get(kind, kind) for kind in match[1].split(" | ") if kind != "null"]
+    return f"expected {' or '.join(expected)}, not {_KINDS.get(match[2], match[2])}"
 
 
 def _kind(value: Any) -> str:

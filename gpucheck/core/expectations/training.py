@@ -11,15 +11,15 @@ def training(machine: Machine) -> Iterator[Item]:
     """Yield strategies that must pass, speeds and first steps."""
     if machine.request.level is Level.NODE:
         return
-    wanted, fact = machine.expected.training, machine.get(Training)
+    expected, fact = machine.expected.training, machine.get(Training)
     absent = machine.why_not(Training)
-    for strategy in wanted.strategies:
+    for strategy in expected.strategies:
         yield _passes(strategy, fact, absent)
-    for strategy, speeds in wanted.min_samples_per_second.items():
+    for strategy, speeds in expected.min_samples_per_second.items():
         for precision, least in speeds.items():
             yield from _fast(strategy, precision, least, fact, absent)
-    if wanted.max_first_step_seconds is not None:
-        yield from _starts(wanted.max_first_step_seconds, fact, absent)
+    if expected.max_first_step_seconds is not None:
+        yield from _starts(expected.max_first_step_seconds, fact, absent)
 
 
 def _passes(strategy: str, fact: Training | None, absent: str) -> Item:

@@ -21,9 +21,9 @@ ABSENT = "absent"  # not installed: the expectation is not met
 
 def version(machine: Machine) -> Iterator[Item]:
     """Yield installed versions."""
-    wanted = machine.expected.versions
+    expected = machine.expected.versions
     for name, (what, look) in _VERSIONS.items():
-        specifier = getattr(wanted, name)
+        specifier = getattr(expected, name)
         if specifier is None or (machine.request.level is Level.NODE and name not in OF_NODE):
             continue
         installed, evidence = look(machine)
@@ -111,8 +111,8 @@ def versions_seen(machine: Machine) -> dict[str, str | None]:
 def environment(machine: Machine) -> Iterator[Item]:
     """Yield variables that must have a value, or be unset. A node has many environments, so `gpucheck node` checks none."""
     fact = machine.get(Environment)
-    for name, wanted in machine.expected.environment.items() if machine.request.level is not Level.NODE else ():
-        expected = f'"{wanted}"' if isinstance(wanted, str) else UNSET
+    for name, required in machine.expected.environment.items() if machine.request.level is not Level.NODE else ():
+        expected = f'"{required}"' if isinstance(required, str) else UNSET
         if fact is None:
             yield Item(name, expected, machine.why_not(Environment), None)
             continue

@@ -85,7 +85,7 @@ class Children:
         """Start without processes.
 
         Args:
-            request: what the user asked for.
+            request: what the user requested.
             env: the environment of children.
         """
         self.processes: list[Process] = []

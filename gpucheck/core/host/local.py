@@ -32,7 +32,7 @@ class LocalHost:
         """Set the time limit; no child is started.
 
         Args:
-            request: what the user asked for.
+            request: what the user requested.
             env: environment to examine and to pass to children; None: this process' own.
             started: ``time.monotonic()`` at the run's start, from which the time limit counts.
         """

@@ -1,4 +1,4 @@
-"""What the user asked for, and what is expected of the machine: the rules of the row ``expectation`` check that.
+"""What the user requested, and what is expected of the machine: the rules of the row ``expectation`` check that.
 
 In every struct of expectations ``None`` or an empty value means that nothing is expected.
 """

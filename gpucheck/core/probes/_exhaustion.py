@@ -72,13 +72,13 @@ def _judge(limit: LimitSet, exhausted: Exhausted | None, recovered: Recovered | 
         return "skipped", limit.problem
     if exhausted is None or recovered is None:
         return "failed", "the process reported no result"
-    asked = f"{exhausted.asked_bytes / 2**30:.1f} GiB"
+    requested = f"{exhausted.asked_bytes / 2**30:.1f} GiB"
     within = f"gpucheck's own limit of {limit.limit_bytes / 2**30:.1f} GiB"
     if exhausted.error is None:
-        given = f"{asked} were allocated within {within}"
+        given = f"{requested} were allocated within {within}"
         return ("failed", given) if on_gpu else ("skipped", f"{given}: this system does not enforce it")
     if exhausted.error != CAUGHT:
-        return "failed", f"requesting {asked} within {within} does not raise {CAUGHT}, but {exhausted.words}"
+        return "failed", f"requesting {requested} within {within} does not raise {CAUGHT}, but {exhausted.words}"
     if not abs(recovered.loss - limit.loss) <= TOLERANCE * abs(limit.loss):
         return (
             "failed",

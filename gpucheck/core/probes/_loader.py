@@ -132,15 +132,15 @@ def _read_cache(data: bytes, machine: str) -> dict[str, list[str]]:
     Format (dl-cache.h): a header of 48 bytes, then entries of flags, key, value, OS version and hardware capabilities;
     keys and values are string offsets from the header's start. Older versions of ldconfig write an older table before it.
     """
-    start, wanted = data.find(_CACHE_MAGIC), _CACHE_FLAGS.get(machine)
-    if start < 0 or wanted is None:
+    start, expected_flags = data.find(_CACHE_MAGIC), _CACHE_FLAGS.get(machine)
+    if start < 0 or expected_flags is None:
         return {}
     data = data[start:]
     cached: dict[str, list[str]] = {}
     try:
         (count,) = struct.unpack_from("<I", data, len(_CACHE_MAGIC))
         for flags, key, value, _, _ in struct.iter_unpack("<IIIIQ", data[48 : 48 + 24 * count]):
-            if flags == wanted and data.startswith(b"lib", key):
+            if flags == expected_flags and data.startswith(b"lib", key):
                 cached.setdefault(_string(data, key), []).append(_string(data, value))
     except (struct.error, ValueError):
         return {}

@@ -49,12 +49,12 @@ def read(host: Host) -> DeviceNodes:
         RuntimeError: there was too little time to open them.
     """
     control, uvm, *gpus = (_look(host, path) for path in (CONTROL, UVM, *_gpu_paths(host)))
-    wanted = [node.path for node in (control, uvm, *gpus) if node.present and not node.regular_file]
-    if not wanted:
+    paths = [node.path for node in (control, uvm, *gpus) if node.present and not node.regular_file]
+    if not paths:
         return DeviceNodes(control=control, uvm=uvm, gpus=tuple(gpus))
     limit = min(LIMIT_SECONDS, host.remaining())
-    child = host.child(DeviceNodesTask(tuple(wanted)), limit=limit)
-    opened = {path: child.wait_for(NodeOpened, path) for path in wanted}
+    child = host.child(DeviceNodesTask(tuple(paths)), limit=limit)
+    opened = {path: child.wait_for(NodeOpened, path) for path in paths}
     # Once all nodes are tried, do not wait for the child's end: closing a sleeping GPU takes as long as waking it.
     ending = child.end() if None in opened.values() else None
     if ending is not None and (why := too_early(ending, limit)) is not None:

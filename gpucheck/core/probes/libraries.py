@@ -206,12 +206,12 @@ def _version(host: Host, needed: tables.Library, path: str, wheels: list[Install
 
 def _other_versions(host: Host, loader: Loader, needed: tuple[tables.Library, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
     """Return the CUDA runtimes that this TensorFlow does not use, each file once."""
-    wanted = [library.soname for library in needed if library.soname.startswith("libcudart.")]
+    sonames = [library.soname for library in needed if library.soname.startswith("libcudart.")]
     paths = [f"{folder}/{name}" for folder in (*loader.folders(), *extra) for name in _runtimes(host.names(folder))]
     paths += [path for soname in _runtimes(loader.cached()) for path in loader.cached()[soname]]
     other_paths: dict[str, str] = {}
     for path in paths:
-        if not any(f"{posixpath.basename(path)}.".startswith(f"{soname}.") for soname in wanted):
+        if not any(f"{posixpath.basename(path)}.".startswith(f"{soname}.") for soname in sonames):
             other_paths.setdefault(host.real(path), path)
     return tuple(other_paths.values())
 
@@ -231,25 +231,25 @@ def _cudnn_parts_missing(host: Host, libraries: tuple[Library, ...]) -> tuple[st
 
 def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
     """Open the chosen libraries in a child; retry without one that crashed it."""
-    wanted = {library.soname: library.path for library in libraries if library.path is not None}
-    if host.request.level < Level.DEFAULT or not any(entry.required for entry in libraries if entry.soname in wanted):
+    paths = {library.soname: library.path for library in libraries if library.path is not None}
+    if host.request.level < Level.DEFAULT or not any(entry.required for entry in libraries if entry.soname in paths):
         return libraries
     opened: dict[str, bool | None] = {}
     errors: dict[str, str | None] = {}
     deadline = time.monotonic() + OPEN_SECONDS
     for _ in range(1 + RESTARTS_MAX):
-        child = host.child(LibrariesTask(tuple(wanted.items())), limit=max(0.1, deadline - time.monotonic()))
+        child = host.child(LibrariesTask(tuple(paths.items())), limit=max(0.1, deadline - time.monotonic()))
         ending = child.end()
         for soname, answer in child.messages(LibraryOpened).items():
             opened[soname], errors[soname] = answer.error is None, answer.error
         failed_soname = ending.stage.job if ending.stage else ""
-        if ending.ok or failed_soname not in wanted:
+        if ending.ok or failed_soname not in paths:
             break
         crashed = ending.how.startswith("killed by")
         opened[failed_soname], errors[failed_soname] = False if crashed else None, ending.how  # after a timeout it is unknown
         if not crashed:
             break
-        del wanted[failed_soname]
+        del paths[failed_soname]
     return tuple(
         msgspec.structs.replace(library, opened=opened.get(library.soname), open_error=errors.get(library.soname))
         for library in libraries

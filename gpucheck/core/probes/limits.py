@@ -185,12 +185,12 @@ class _Cgroups:
     def _folders(self, controller: str) -> Iterator[tuple[str, bool]]:
         """Yield the group's folder and those above it, and whether they are version 1."""
         old = controller in self._paths
-        wanted = controller if old else ""
-        path = self._paths.get(wanted)
+        hierarchy = controller if old else ""
+        path = self._paths.get(hierarchy)
         if path is None:
             return
-        default = ("/", f"{CGROUPS}/{controller}" if old else CGROUPS, [wanted])
-        root, point, _ = next((mount for mount in self._mounts if wanted in mount[2]), default)
+        default = ("/", f"{CGROUPS}/{controller}" if old else CGROUPS, [hierarchy])
+        root, point, _ = next((mount for mount in self._mounts if hierarchy in mount[2]), default)
         # Without a cgroup namespace a container sees the host's path, and the mount's root is that path.
         inner = path[len(root.rstrip("/")) :] if f"{path}/".startswith(f"{root.rstrip('/')}/") else "/"
         parts = [part for part in inner.split("/") if part]

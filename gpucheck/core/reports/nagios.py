@@ -44,13 +44,13 @@ def _text(text: str) -> str:
 def _performance(report: Report) -> list[str]:
     """Render ``'label'=value[UOM];warn;crit;min;max``, the most important first; what does not fit is omitted."""
     errors = sum(root.severity is Severity.ERROR for root in roots(report))
-    asked, skipped, crashed = (len(outcomes(report, *only)) for only in ((), (Status.SKIPPED,), (Status.CRASHED,)))
+    in_scope, skipped, crashed = (len(outcomes(report, *only)) for only in ((), (Status.SKIPPED,), (Status.CRASHED,)))
     data = [
         f"'time'={report.seconds:.3f}s;;;0",
         f"'errors'={errors};;0;0",
         f"'warnings'={len(roots(report)) - errors};0;;0",
-        f"'not_checked'={skipped};;;0;{asked}",
-        f"'crashed'={crashed};;;0;{asked}",
+        f"'not_checked'={skipped};;;0;{in_scope}",
+        f"'crashed'={crashed};;;0;{in_scope}",
         f"'gpus'={gpu_count(report)};;;0",
     ]
     for gpu in listed_gpus(report):

@@ -108,8 +108,8 @@ def _probes(report: Report) -> Iterator[Gauge]:
 
 def _gpus(report: Report) -> Iterator[Gauge]:
     yield Gauge("gpus", "GPUs this process could use", [({}, gpu_count(report))])
-    wanted = _expected_gpus(report.fact(Request) or Request())
-    yield Gauge("gpus_expected", "GPUs that --gres or --expect requires here", [({}, wanted)] if wanted is not None else [])
+    expected = _expected_gpus(report.fact(Request) or Request())
+    yield Gauge("gpus_expected", "GPUs that --gres or --expect requires here", [({}, expected)] if expected is not None else [])
     listed = listed_gpus(report)
     # Other metrics only have the index; a join on it adds these labels.
     named = [

@@ -133,7 +133,6 @@ def _user_model(tf: Any, keras: Any, configuration: Configuration, job: BenchJob
     if not job.model:
         return None
     default = network.batch_size(configuration.devices[0]) * result.replicas
-    wanted = (configuration.precision, result.global_batch_size, default, result.replicas)
-    own = bench_model.build(tf, keras, job.model, *wanted)
+    own = bench_model.build(tf, keras, job.model, configuration.precision, result.global_batch_size, default, result.replicas)
     result.global_batch_size, result.generated = own.global_batch, own.generated
     return own

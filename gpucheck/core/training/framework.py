@@ -49,21 +49,21 @@ def _train(
     reporter: Reporter, task: FrameworkTask, tf: Any, keras: Any, backend: str | None, devices: list[str], tpus: list[str]
 ) -> None:
     """Plan the jobs, and train them."""
-    full, wanted = task.level >= plan.FULL, task.logical_devices
+    full, logical_devices = task.level >= plan.FULL, task.logical_devices
     reporter.begin(Planned)
     received = None if tpus else reporter.receive(FreeMemory, plan.RECEIVE_SECONDS)
     free = {} if received is None else received.free_bytes
     usable, unusable = plan.usable(devices, free)
     if not tpus:
-        _configure(tf, usable, wanted, wanted or plan.replicas(full), free)
-    names = _names(tf, usable, wanted)
-    if not wanted:
+        _configure(tf, usable, logical_devices, logical_devices or plan.replicas(full), free)
+    names = _names(tf, usable, logical_devices)
+    if not logical_devices:
         inspection.growth_refused(reporter, tf, usable)
     on_cpu = not tpus and all(device.startswith("CPU") for device in devices)
     if on_cpu and free and not task.allow_cpu:  # training on the CPU would verify nothing, and delay the report
         reporter.end(Planned((), skipped="TensorFlow lists no GPU, although CUDA detects one"))
         return
-    jobs = plan.plan([*names, *tpus], task.level, task.strategies, bool(wanted))
+    jobs = plan.plan([*names, *tpus], task.level, task.strategies, bool(logical_devices))
     if backend != "tensorflow":
         reason = f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
         jobs = [job if job.skip else replace(job, skip=reason) for job in jobs]
@@ -109,11 +109,11 @@ def _repeat(reporter: Reporter, task: FrameworkTask, tf: Any, trained: dict[str,
     checksums.run(reporter, checksums.Setting(tf, checksums.training_step(tf), every, seconds, free), trained)
 
 
-def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str, int]) -> None:
+def _configure(tf: Any, usable: list[str], logical_devices: int, cpu: int, free: dict[str, int]) -> None:
     """Make only the usable devices visible, and split them, before TensorFlow initializes any.
 
-    Without an accelerator, the CPU is split into ``cpu`` logical devices, to exercise replication; ``wanted``, if more than one,
-    splits each GPU.
+    Without an accelerator, the CPU is split into ``cpu`` logical devices, to exercise replication; ``logical_devices``, if more
+    than one, splits each GPU.
     """
     by_name = {inspection.name_of(device): device for device in tf.config.list_physical_devices()}
     gpus = [name for name in usable if name.startswith("GPU")]
@@ -122,17 +122,17 @@ def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str
     logical_device = tf.config.LogicalDeviceConfiguration
     if cpus and not gpus:
         tf.config.set_logical_device_configuration(cpus[0], [logical_device()] * cpu)
-    for name in gpus if wanted > 1 else []:
-        share = _share(free.get(name.split(":")[1]), wanted)
+    for name in gpus if logical_devices > 1 else []:
+        share = _share(free.get(name.split(":")[1]), logical_devices)
         tf.config.experimental.set_memory_growth(by_name[name], False)  # exclusive with a memory limit
-        tf.config.set_logical_device_configuration(by_name[name], [logical_device(memory_limit=share)] * wanted)
+        tf.config.set_logical_device_configuration(by_name[name], [logical_device(memory_limit=share)] * logical_devices)
 
 
-def _names(tf: Any, usable: list[str], wanted: int) -> dict[str, str]:
+def _names(tf: Any, usable: list[str], logical_devices: int) -> dict[str, str]:
     """Initialize the devices, and map device names to TensorFlow's logical names: it renumbers the visible GPUs."""
     gpus = [name for name in usable if name.startswith("GPU")]
     logical = [inspection.name_of(device) for device in tf.config.list_logical_devices()]
-    if wanted > 1 and gpus:
+    if logical_devices > 1 and gpus:
         return {name: name for name in logical if not name.startswith("TPU")}
     names = dict(zip(gpus, [name for name in logical if name.startswith("GPU")]))
     names.update((name, name) for name in logical if name.startswith("CPU"))

@@ -157,8 +157,8 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
         backend = keras.backend.backend() if version.startswith("3") else "tensorflow"
         legacy = not (version if tf is None else _version_of_tf_keras(tf, version)).startswith("3")
     except BaseException as error:
-        source, wanted = backend_source()  # the configured backend may be the cause
-        reporter.end(KerasImported(failed(KerasImport, error, backend=wanted, backend_source=source)))
+        source, configured = backend_source()  # the configured backend may be the cause
+        reporter.end(KerasImported(failed(KerasImport, error, backend=configured, backend_source=source)))
         return None, None
     source, _ = backend_source()
     outcome = KerasImport(imported=True, version=version, backend=backend, backend_source=source, legacy=legacy)
@@ -217,8 +217,8 @@ def unusable_settings() -> str | None:
     for key, allowed in SETTINGS.items():
         value = settings.get(key, allowed[0])
         if value not in allowed if isinstance(allowed[0], str) else not isinstance(value, float):
-            wanted = f"one of {', '.join(allowed)}" if isinstance(allowed[0], str) else "a number with a decimal point"
-            return f"{path}: {key} is {json.dumps(value)[:40]}, not {wanted}"
+            expected = f"one of {', '.join(allowed)}" if isinstance(allowed[0], str) else "a number with a decimal point"
+            return f"{path}: {key} is {json.dumps(value)[:40]}, not {expected}"
     return None
 
 

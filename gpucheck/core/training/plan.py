@@ -24,27 +24,27 @@ def replicas(everything: bool, cores: int | None = None) -> int:
     return max(2, min(cores, MOST_REPLICAS))
 
 
-def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = False) -> list[Job]:
+def plan(devices: list[str], level: int, requested: tuple[str, ...], every: bool = False) -> list[Job]:
     """Return the jobs, strategy by strategy.
 
     Args:
         devices: names of the devices that can be trained on.
         level: level of the request: 0 to 2.
-        wanted: names of strategies; empty: all of that level.
+        requested: names of strategies; empty: all of that level.
         every: whether to test every logical CPU device, not only the first.
     """
     jobs = []
     strategies = load_all()
     for name, strategy in strategies.items():
-        if "tensorflow" not in strategy.backends or (name not in wanted if wanted else level < strategy.level):
+        if "tensorflow" not in strategy.backends or (name not in requested if requested else level < strategy.level):
             continue
         proposed = strategy.jobs(devices, level >= FULL, every)
         if isinstance(proposed, list):
             jobs += [Job(name, *job) for job in proposed]
-        elif wanted or strategy.report_if_skipped:
+        elif requested or strategy.report_if_skipped:
             jobs.append(Job(name, (), skip=proposed))
     reason = "not a strategy of tf.distribute; it is for Keras on JAX (--backend jax)"
-    unsupported = [name for name in wanted if name not in strategies or "tensorflow" not in strategies[name].backends]
+    unsupported = [name for name in requested if name not in strategies or "tensorflow" not in strategies[name].backends]
     return jobs + [Job(name, (), skip=reason) for name in unsupported]
 
 

@@ -144,12 +144,12 @@ def _activity(plane: Any) -> list[tuple[int, int]]:
     return [] if plane is None else _spans(plane, lambda line: line.startswith("Stream"), lambda name: True)
 
 
-def _spans(plane: Any, wanted_line: Callable[[str], bool], wanted_event: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """Return when at least one wanted event ran on a wanted line of a plane: begin and end, in picoseconds, see ``merged``."""
-    names = {number for number, metadata in plane.event_metadata.items() if wanted_event(metadata.name)}
+def _spans(plane: Any, selects_line: Callable[[str], bool], selects_event: Callable[[str], bool]) -> list[tuple[int, int]]:
+    """Return when at least one selected event ran on a selected line of a plane: begin and end in picoseconds, see ``merged``."""
+    names = {number for number, metadata in plane.event_metadata.items() if selects_event(metadata.name)}
     spans = []
     for line in plane.lines:
-        if not wanted_line(line.name):
+        if not selects_line(line.name):
             continue
         zero = line.timestamp_ns * 1000
         for event in line.events:

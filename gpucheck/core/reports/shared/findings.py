@@ -62,8 +62,8 @@ def outcomes(report: Report, *statuses: Status) -> list[Outcome]:
         report: report of the run.
         statuses: only outcomes with one of these; empty: all.
     """
-    asked = (outcome for outcome in report.outcomes if outcome.reason not in (NO_EXPECTATIONS, NOT_OF_NODE))
-    return [outcome for outcome in asked if not statuses or outcome.status in statuses]
+    in_scope = (outcome for outcome in report.outcomes if outcome.reason not in (NO_EXPECTATIONS, NOT_OF_NODE))
+    return [outcome for outcome in in_scope if not statuses or outcome.status in statuses]
 
 
 def unchecked(report: Report) -> list[Outcome]:

@@ -18,7 +18,7 @@ from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, Trai
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.training import inspection, plan
 from gpucheck.core.training.smoke import fit, network, proof
-from gpucheck.core.training.strategies import Wanted, data_parallel, load_all, one_device
+from gpucheck.core.training.strategies import PlannedJob, data_parallel, load_all, one_device
 
 
 def run(reporter: Reporter, task: BackendTask) -> None:
@@ -66,8 +66,8 @@ def plan_of(framework: Any, keras: Any, usable: list[str], task: BackendTask) ->
     full = task.level >= plan.FULL
     jobs: list[Job] = []
     if not task.strategies or "one_device" in task.strategies:
-        wanted = _single(usable, full)
-        jobs += [Job("one_device", *job._replace(compiled=framework.COMPILED), None, task.backend) for job in wanted]
+        planned = _single(usable, full)
+        jobs += [Job("one_device", *job._replace(compiled=framework.COMPILED), None, task.backend) for job in planned]
     if not task.strategies or "data_parallel" in task.strategies:
         several = data_parallel.jobs(usable, full, False)
         reason = framework.no_data_parallel(keras)
@@ -78,12 +78,12 @@ def plan_of(framework: Any, keras: Any, usable: list[str], task: BackendTask) ->
     return jobs
 
 
-def _single(usable: list[str], full: bool) -> list[Wanted]:
+def _single(usable: list[str], full: bool) -> list[PlannedJob]:
     """Plan a job on each accelerator, and on the first CPU if there is no accelerator or with --full."""
     accelerators = [device for device in usable if not device.startswith("CPU")]
     cpus = usable[len(accelerators) :][:1] if full or not accelerators else []
     precisions = one_device.PRECISIONS[: None if full else 1]
-    return [Wanted((device,), precision) for precision in precisions for device in [*accelerators, *cpus]]
+    return [PlannedJob((device,), precision) for precision in precisions for device in [*accelerators, *cpus]]
 
 
 def not_trained(framework: Any, usable: list[str], task: BackendTask) -> list[Job]:

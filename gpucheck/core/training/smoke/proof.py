@@ -127,9 +127,9 @@ def note_placement(result: TrainingRun, placed: set[Placed] | None, devices: Ite
     """Record in a result whether its work ran only on its devices, and on all of them; ``devices`` are names such as "GPU:0"."""
     if not placed:
         return
-    wanted = set(devices)
-    misplaced = sorted(f"{op.lstrip('_')} on {device}" for op, device in placed if device not in wanted)
-    result.placement_verified = not misplaced and {device for _, device in placed} == wanted
+    expected = set(devices)
+    misplaced = sorted(f"{op.lstrip('_')} on {device}" for op, device in placed if device not in expected)
+    result.placement_verified = not misplaced and {device for _, device in placed} == expected
     result.misplaced_ops = tuple(misplaced[:20])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
-class Wanted(NamedTuple):
+class PlannedJob(NamedTuple):
     """One job of a strategy."""
 
     devices: tuple[str, ...]
@@ -27,7 +27,7 @@ class Strategy(NamedTuple):
     build: Callable[[Any, tuple[str, ...], str | None], Any] | None
     # Called with device names, whether to test everything (--full), and whether to test every logical CPU device. Returns the
     # jobs to train, or the reason for none. By default there are none in this process: the strategy trains in other processes.
-    jobs: Callable[[list[str], bool, bool], list[Wanted] | str] = lambda devices, full, every: []
+    jobs: Callable[[list[str], bool, bool], list[PlannedJob] | str] = lambda devices, full, every: []
     position: int = 9  # order in a run; ties are sorted by name
     backends: tuple[str, ...] = ("tensorflow",)  # Keras backends that support it
     steps_per_execution: int = 1  # of ``Model.fit``, run without returning to Python

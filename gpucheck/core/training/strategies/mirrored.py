@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from gpucheck.core.training.strategies import Strategy, Wanted
+from gpucheck.core.training.strategies import PlannedJob, Strategy
 
 _groups = itertools.count(1)
 
 
-def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+def jobs(devices: list[str], full: bool, every: bool) -> list[PlannedJob] | str:
     """Return the jobs to train, or the reason for none.
 
     On all GPUs, or all logical CPU devices; with ``full`` also on 1, 2, 4, ... of them, to measure scaling.
@@ -18,7 +18,7 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
     for kind in ("GPU", "CPU"):
         chosen = tuple(device for device in devices if device.startswith(kind))
         if chosen:
-            return [Wanted(chosen[:count]) for count in counts(len(chosen), full)]
+            return [PlannedJob(chosen[:count]) for count in counts(len(chosen), full)]
     return "TensorFlow lists no CPU and no GPU"
 
 

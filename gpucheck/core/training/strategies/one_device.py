@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpucheck.core.training.strategies import Strategy, Wanted
+from gpucheck.core.training.strategies import PlannedJob, Strategy
 
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")  # the ones after the first only on accelerators, with --full
 
 
-def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+def jobs(devices: list[str], full: bool, every: bool) -> list[PlannedJob] | str:
     """Return the jobs to train, or the reason for none.
 
     Every accelerator; with ``full`` in every precision. With ``full``, also the first CPU in float32. Without an accelerator the
@@ -22,12 +22,12 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
     if not thorough:
         return "TensorFlow lists no CPU and no GPU"
     precisions = PRECISIONS if full and accelerators else PRECISIONS[:1]
-    wanted = [Wanted((device,), precision) for precision in precisions for device in thorough]
+    planned = [PlannedJob((device,), precision) for precision in precisions for device in thorough]
     if full:
-        wanted += [Wanted((device,), compiled=True) for device in thorough]
+        planned += [PlannedJob((device,), compiled=True) for device in thorough]
     others = cpus[1:] if not accelerators and (full or every) else cpus[:1] if accelerators and full else []
-    wanted[len(thorough) : len(thorough)] = [Wanted((device,)) for device in others]
-    return wanted
+    planned[len(thorough) : len(thorough)] = [PlannedJob((device,)) for device in others]
+    return planned
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:

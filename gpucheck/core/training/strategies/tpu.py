@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gpucheck.core.training.strategies import Strategy, Wanted
+from gpucheck.core.training.strategies import PlannedJob, Strategy
 
 PRECISIONS = ("float32", "mixed_bfloat16")
 
@@ -24,12 +24,12 @@ def connect(tf: Any) -> int:
     return len(tf.config.list_logical_devices("TPU"))
 
 
-def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+def jobs(devices: list[str], full: bool, every: bool) -> list[PlannedJob] | str:
     """Return the job to train, on all TPU devices, or the reason for none."""
     chosen = tuple(device for device in devices if device.startswith("TPU"))
     if not chosen:
         return "no TPU is connected"
-    return [Wanted(chosen, precision) for precision in PRECISIONS[: None if full else 1]]
+    return [PlannedJob(chosen, precision) for precision in PRECISIONS[: None if full else 1]]
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
