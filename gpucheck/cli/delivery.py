@@ -62,10 +62,10 @@ class Delivery:
 
     def _prepared(self, report: Report, style: str) -> Report:
         redacting = self._outputs.redacting
-        wanted = FORMATS[style].redacted if redacting is None else redacting
-        if wanted and self._redacted is None:
+        redact = FORMATS[style].redacted if redacting is None else redacting
+        if redact and self._redacted is None:
             self._redacted = redacted(report, self._until + self._seconds)
-        return self._redacted if wanted and self._redacted is not None else report
+        return self._redacted if redact and self._redacted is not None else report
 
 
 def redacted(report: Report, end: float) -> Report:

@@ -110,8 +110,8 @@ def sections() -> dict[str, dict[str, str]]:
     return {title: {name: entries[name].purpose for name in part if name in entries} for title, part in parts.items()}
 
 
-def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
+def _version(context: click.Context, option: click.Parameter, requested: bool) -> None:
+    if requested and not context.resilient_parsing:
         show(f"gpucheck {__version__}\n")
         context.exit()
 
@@ -155,8 +155,8 @@ def start(limit: TimeLimit) -> int:
 
 def _completion() -> str:
     """Return the variable with which a shell's script asks for completions; "" unless one asks: a job may have set it."""
-    wanted = re.fullmatch(r"(?:bash|zsh|fish)_(source|complete)", os.environ.get(COMPLETION, ""))
-    is_request = wanted is not None and (wanted[1] == "source" or {"COMP_WORDS", "COMP_CWORD"} <= os.environ.keys())
+    match = re.fullmatch(r"(?:bash|zsh|fish)_(source|complete)", os.environ.get(COMPLETION, ""))
+    is_request = match is not None and (match[1] == "source" or {"COMP_WORDS", "COMP_CWORD"} <= os.environ.keys())
     return COMPLETION if is_request and not sys.argv[1:] else ""
 
 

@@ -74,8 +74,8 @@ class Command(click.Command):
                     formatter.write_dl([(name, re.sub(_DEFAULT, r"default: \1\2", text)) for name, text in records])
 
 
-def _help(context: click.Context, option: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
+def _help(context: click.Context, option: click.Parameter, requested: bool) -> None:
+    if requested and not context.resilient_parsing:
         show(context.get_help() + "\n")
         context.exit()
 
@@ -111,8 +111,8 @@ class PositiveNumber(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         except ValueError:
             number = math.nan
         if not (0 < number < math.inf and number <= self._most):
-            wanted = "positive number" if self._most == math.inf else f"number above 0 and at most {self._most:g}"
-            self.fail(f"{value!r} is not a {wanted}{f' of {self._unit}' if self._unit else ''}", param, ctx)
+            expected = "positive number" if self._most == math.inf else f"number above 0 and at most {self._most:g}"
+            self.fail(f"{value!r} is not a {expected}{f' of {self._unit}' if self._unit else ''}", param, ctx)
         return min(number, LONGEST_SECONDS) if self._unit == "seconds" else number
 
 

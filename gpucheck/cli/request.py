@@ -167,11 +167,11 @@ def merged(expectations: Sequence[Expectations]) -> Expectations | None:
 
 def _depth(flags: dict[str, bool]) -> str | None:
     """Return the requested depth; the command line overrides settings."""
-    wanted = [name for name, flag in flags.items() if flag]
-    explicit = [name for name in wanted if typed(name)]
+    requested = [name for name, flag in flags.items() if flag]
+    explicit = [name for name in requested if typed(name)]
     if len(explicit) > 1:
         raise click.UsageError(f"{' and '.join(f'--{name}' for name in explicit)} select different depths, and can't be combined")
-    return next(iter(explicit or wanted), None)
+    return next(iter(explicit or requested), None)
 
 
 def diagnose_here(

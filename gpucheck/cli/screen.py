@@ -24,12 +24,12 @@ def display_options(color: str, stream: TextIO | None = None) -> dict[str, Any]:
     """Return ``width`` in columns, ``color`` and ``ascii`` for standard output, or another stream."""
     stream = stream or sys.stdout
     tty = stream is not None and stream.isatty()  # None: it was closed
-    wanted = color == "always" or (
+    colored = color == "always" or (
         color == "auto" and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and tty
     )
     columns = shutil.get_terminal_size((80, 24)).columns if tty or os.environ.get("COLUMNS") else 80
     encoding = ((stream and stream.encoding) or "ascii").lower().replace("-", "")
-    return {"width": max(40, min(columns, 120)), "color": wanted, "ascii": not encoding.startswith("utf")}
+    return {"width": max(40, min(columns, 120)), "color": colored, "ascii": not encoding.startswith("utf")}
 
 
 def say(text: str, *, nl: bool = True, color: bool | None = None) -> None:

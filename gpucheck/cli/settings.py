@@ -177,8 +177,8 @@ def _typed(value: Any, kind: str, folder: str, place: str) -> Any:
         items = [value] if isinstance(value, str) else value
         if isinstance(items, list) and all(isinstance(item, str) for item in items):
             return items
-    wanted = {"flag": "true or false", "number": "a number", "list": "a list of strings"}.get(kind, "a string")
-    raise Problem(f"{place}: expected {wanted}, not {value!r}")
+    expected = {"flag": "true or false", "number": "a number", "list": "a list of strings"}.get(kind, "a string")
+    raise Problem(f"{place}: expected {expected}, not {value!r}")
 
 
 def _of_variable(name: str, text: str, kind: str) -> Any:

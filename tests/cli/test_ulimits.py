@@ -14,7 +14,7 @@ from gpucheck.core.system import ulimits  # noqa: E402
 ROOT = str(pathlib.Path(__file__).parents[2])
 HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 LOW = "process-limit-too-low"
-needs_room = pytest.mark.skipif(0 <= HARD < ulimits.WANTED, reason="the hard limit on open files is low here")
+needs_room = pytest.mark.skipif(0 <= HARD < ulimits.REQUESTED, reason="the hard limit on open files is low here")
 needs_a_bound = pytest.mark.skipif(sys.platform != "linux", reason="only /proc shows whether this process may raise hard limits")
 
 

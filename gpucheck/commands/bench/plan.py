@@ -46,12 +46,12 @@ def plan(ask: Ask, devices: list[str], no_tpu: str | None = None) -> tuple[list[
         no_tpu = no_tpu or "no TPU is connected"
     reasons = {name: no_tpu if name == TPU else strategies[name].not_in_bench for name in ask.strategies}
     unmeasured = {name: reason for name, reason in reasons.items() if reason}
-    wanted = [name for name in strategies if name in (ask.strategies or BY_DEFAULT) and name not in unmeasured]
+    selected = [name for name in strategies if name in (ask.strategies or BY_DEFAULT) and name not in unmeasured]
     kind = "GPU" if any(device.startswith("GPU") for device in devices) else "CPU"
-    counts = [] if {TPU} >= {*wanted, *unmeasured} else _counts(ask, devices)
-    placements = _placements(wanted, counts)
-    notes = _unused_options(ask, [name for name in wanted if name != TPU], placements)
-    if TPU in wanted:
+    counts = [] if {TPU} >= {*selected, *unmeasured} else _counts(ask, devices)
+    placements = _placements(selected, counts)
+    notes = _unused_options(ask, [name for name in selected if name != TPU], placements)
+    if TPU in selected:
         placements.insert(0, (TPU, sum(device.startswith("TPU") for device in devices)))
         given = [option for option, name in NOT_ON_TPU.items() if getattr(ask, name) not in ((), "off")]
         notes += [f"{option} does not apply to a TPU, which trains on all its cores and compiles with XLA" for option in given]
@@ -67,7 +67,7 @@ def plan(ask: Ask, devices: list[str], no_tpu: str | None = None) -> tuple[list[
         notes += [f"{name} is not measured: {reason}" for name, reason in unmeasured.items()]
         raise Refused(f"nothing to measure: {'; '.join(notes)}", 3 if TPU in unmeasured else 2)
     notes += _remarks(configurations, kind == "GPU")
-    if "one_device" in wanted and counts == [1] and not ask.devices and kind == "GPU":
+    if "one_device" in selected and counts == [1] and not ask.devices and kind == "GPU":
         notes.append("mirrored is not measured: there is one GPU")
     return configurations, notes
 
@@ -125,19 +125,19 @@ def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:
     return remarks
 
 
-def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
+def _placements(selected: list[str], counts: list[int]) -> list[tuple[str, int]]:
     """Return a strategy for each count: one_device for one device, mirrored for several or if it is the only strategy."""
-    alone = "one_device" not in wanted
-    placements = [("one_device", 1)] if "one_device" in wanted and 1 in counts else []
-    return placements + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
+    alone = "one_device" not in selected
+    placements = [("one_device", 1)] if "one_device" in selected and 1 in counts else []
+    return placements + [("mirrored", count) for count in counts if "mirrored" in selected and (count > 1 or alone)]
 
 
-def _unused_options(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) -> list[str]:
+def _unused_options(ask: Ask, selected: list[str], placements: list[tuple[str, int]]) -> list[str]:
     """Return notes on requested strategies and device counts that no combination uses."""
     reason = {"one_device": "it requires --devices 1", "mirrored": "--devices 1 is measured with one_device"}
     strategies, counts = {name for name, _ in placements}, {count for _, count in placements}
-    notes = [f"{name} is not measured: {reason[name]}" for name in wanted if name in ask.strategies and name not in strategies]
-    if wanted:
+    notes = [f"{name} is not measured: {reason[name]}" for name in selected if name in ask.strategies and name not in strategies]
+    if selected:
         left = [f"--devices {count}" for count in sorted(set(ask.devices) - counts)]
         notes += [f"{option} is not measured: one_device uses one device; use --strategy mirrored for several" for option in left]
     return notes

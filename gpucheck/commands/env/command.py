@@ -78,13 +78,13 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
 
     interpreter = report.fact(Interpreter)
     prefix, kind = (interpreter.prefix, interpreter.environment) if interpreter else ("an interpreter that did not respond", None)
-    wanted = install.persistent(assignments)
+    persistent = install.persistent(assignments)
     for assignment in assignments:
-        if assignment not in wanted:
+        if assignment not in persistent:
             _say(f"not saved, because it is specific to this job: {assignment.variable} ({assignment.reason})")
     with _refusals():
-        if wanted:
-            changed = install.install(wanted, prefix, kind)
+        if persistent:
+            changed = install.install(persistent, prefix, kind)
             _say(*([f"written: {path}" for path in changed] or ["already there"]))
         elif install.installed(prefix, kind):
             _say("nothing else is needed; the installed variables were kept")

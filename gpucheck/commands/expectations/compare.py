@@ -91,10 +91,10 @@ def _between_trainings(text: bytes, latest: bytes | None, baseline: str, current
     if other is not None:
         if _is_report(text):
             raise click.UsageError(f"{baseline} is a report of a machine, and {current} is {SUMMARY}: they can't be compared")
-        wanted = _expectations(text, baseline, of_fit=True).fit
-        if wanted == FitExpectations():
+        limits = _expectations(text, baseline, of_fit=True).fit
+        if limits == FitExpectations():
             raise click.UsageError(f"{baseline}: it has no table [fit] to compare with {SUMMARY}")
-        return fits.expected(wanted, other, baseline, current)
+        return fits.expected(limits, other, baseline, current)
     if latest is not None and latest.lstrip()[:1] != b"{":
         raise click.UsageError(f'{current}: neither a report (--format json) nor {SUMMARY} (Watch(report="fit.json"))')
     return None

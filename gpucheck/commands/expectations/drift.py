@@ -69,9 +69,9 @@ def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
     return comparison.drift()
 
 
-def from_expectations(wanted: Expectations, report: Report, baseline: str, current: str) -> Drift:
+def from_expectations(expectations: Expectations, report: Report, baseline: str, current: str) -> Drift:
     """Compare a run with an expectations file: each unmet expectation is a change."""
-    request = msgspec.structs.replace(report.fact(Request) or Request(), expectations=wanted)
+    request = msgspec.structs.replace(report.fact(Request) or Request(), expectations=expectations)
     machine = Machine(request, *report.facts.values())
     comparison = _Comparison(baseline, current)
     for look, group in _EXPECTED:

@@ -41,16 +41,16 @@ def between(old: FitSummary, new: FitSummary, baseline: str, current: str) -> Dr
     return Drift(baseline=baseline, current=current, changes=changes, not_compared=missing)
 
 
-def expected(wanted: FitExpectations, fit: FitSummary, baseline: str, current: str) -> Drift:
+def expected(limits: FitExpectations, fit: FitSummary, baseline: str, current: str) -> Drift:
     """Compare a summary with the limits of an expectations file; a figure that the summary lacks is not compared."""
     share = fit.input_wait_share
     checks: list[tuple[str, float | str | None, Value, str]] = [
-        ("device", wanted.device, fit.device, ""),
-        ("samples/s", wanted.min_samples_per_second, fit.samples_per_second, "at least"),
-        ("seconds of a step", wanted.max_step_seconds, fit.step_seconds, "at most"),
-        ("seconds of the first step", wanted.max_first_step_seconds, fit.first_step_seconds, "at most"),
-        ("% of a step spent waiting for data", wanted.max_input_wait_percent, None if share is None else 100 * share, "at most"),
-        *((f"GPU {gpu.index}, % busy", wanted.min_gpu_percent, gpu.utilization_percent, "at least") for gpu in fit.gpus),
+        ("device", limits.device, fit.device, ""),
+        ("samples/s", limits.min_samples_per_second, fit.samples_per_second, "at least"),
+        ("seconds of a step", limits.max_step_seconds, fit.step_seconds, "at most"),
+        ("seconds of the first step", limits.max_first_step_seconds, fit.first_step_seconds, "at most"),
+        ("% of a step spent waiting for data", limits.max_input_wait_percent, None if share is None else 100 * share, "at most"),
+        *((f"GPU {gpu.index}, % busy", limits.min_gpu_percent, gpu.utilization_percent, "at least") for gpu in fit.gpus),
     ]
     changes, missing = [], []
     for what, limit, value, how in checks:

@@ -159,7 +159,7 @@ def _significant(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def render(wanted: Expectations, report: Report) -> str:
+def render(expected: Expectations, report: Report) -> str:
     """Render the file: each value with the measured one; unknown values are comments."""
     lines = [
         f"# State of this machine on {report.started_at}; gpucheck {report.tool.version} found: {report.verdict.value}.",
@@ -167,12 +167,12 @@ def render(wanted: Expectations, report: Report) -> str:
         "# To drop an expectation, remove its line.",
         f"schema_version = {FORMAT_VERSION}",
         "",
-        "# Warnings that do not fail a run with --strict" + ("; these were found." if wanted.allowed_warnings else "."),
-        f"allowed_warnings = {toml.value(wanted.allowed_warnings)}",
+        "# Warnings that do not fail a run with --strict" + ("; these were found." if expected.allowed_warnings else "."),
+        f"allowed_warnings = {toml.value(expected.allowed_warnings)}",
         "",
         "[gpu]",
         *_lines(
-            wanted.gpu,
+            expected.gpu,
             {
                 "count": "that this process can use",
                 "names": 'every GPU is one of these; patterns such as "NVIDIA H*" are allowed',
@@ -183,9 +183,9 @@ def render(wanted: Expectations, report: Report) -> str:
         "",
         "[versions]",
         '# PEP 440 specifiers; loosen those that may change: "==2.21.*", ">=580,<581".',
-        *_lines(wanted.versions, {"cuda": "the newest that the driver supports", "driver": "NVIDIA's"}),
+        *_lines(expected.versions, {"cuda": "the newest that the driver supports", "driver": "NVIDIA's"}),
         "",
-        *_training_lines(wanted.training, report),
+        *_training_lines(expected.training, report),
         *_environment_lines(report),
         "# A known finding that does not affect the verdict, up to and including a day:",
         "# [[mute]]",
@@ -217,26 +217,26 @@ def _lines(part: msgspec.Struct, notes: dict[str, str]) -> Iterator[str]:
             yield f"{field.name} = {toml.value(value)}{note}"
 
 
-def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[str]:
+def _training_lines(expected: TrainingExpectations, report: Report) -> Iterable[str]:
     yield "[training]"
-    if not wanted.strategies:
+    if not expected.strategies:
         request = report.fact(Request)
         yield f"# Nothing was trained in this run{' (--quick)' if request and request.level == Level.QUICK else ''}."
         yield ""
         return
-    yield f"strategies = {toml.value(wanted.strategies)}  # must pass"
+    yield f"strategies = {toml.value(expected.strategies)}  # must pass"
     if (start := _slowest_start(report)) is not None:
         yield f"# The slowest first step took {start:.3g} s; {START_FACTOR} times as long is allowed, at least"
         yield f"# {START_SECONDS_MIN:g} s, because it compiles."
-        yield f"max_first_step_seconds = {toml.value(wanted.max_first_step_seconds)}"
+        yield f"max_first_step_seconds = {toml.value(expected.max_first_step_seconds)}"
     yield ""
-    if wanted.min_samples_per_second:
+    if expected.min_samples_per_second:
         yield f"# {1 - SPEED_TOLERANCE:.0%} of the slowest device's measured samples per second: such a short run detects"
         yield "# faults, not small slowdowns, and a higher bound would fail a healthy machine that is busy."
         yield "[training.min_samples_per_second]"
     for strategy, speeds in _slowest_speeds(report).items():
         measured = ", ".join(f"{speed:,.4g} in {precision}" for precision, speed in speeds.items())
-        yield f"{toml.key(strategy)} = {toml.value(wanted.min_samples_per_second[strategy])}  # measured: {measured}"
+        yield f"{toml.key(strategy)} = {toml.value(expected.min_samples_per_second[strategy])}  # measured: {measured}"
     on_cpu = [f"{run.samples_per_second:,.4g} in {run.precision} on {devices(run.devices)}" for run in _on_cpu(report)]
     if on_cpu:
         yield f"# No speed is expected of a CPU, because it depends on other processes. Measured: {', '.join(on_cpu)}."

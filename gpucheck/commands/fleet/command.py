@@ -196,15 +196,15 @@ def _check(
     _print(lambda: check_all(task, whole, strict=given["strict"]), Output(**given), math.inf)
 
 
-def _print(make: Callable[[], Fleet], wanted: Output, until: float) -> NoReturn:
+def _print(make: Callable[[], Fleet], options: Output, until: float) -> NoReturn:
     """Create the fleet, write it, and exit with its exit code."""
-    with output(wanted.target, until) as file:
+    with output(options.target, until) as file:
         merged = make()
-        if wanted.redacting:
+        if options.redacting:
             from gpucheck.commands.fleet.names import redacted
 
             merged = redacted(merged)
-        text = rendered(merged, wanted.format, wanted.color, to_file=file is not None)
+        text = rendered(merged, options.format, options.color, to_file=file is not None)
         if file is not None:
             file.commit(text)
         else:

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from gpucheck.commands.fleet.ray_driver import NODES, WANTED
+from gpucheck.commands.fleet.ray_driver import NODES, SELECTED
 from gpucheck.core.host import Host
 from gpucheck.core.system.write import replace
 
@@ -90,10 +90,10 @@ class Slurm:
             found[name] = ClusterNode(None if usable else why, address or name)
         return found
 
-    def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str | None]]:
+    def check(self, selected: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str | None]]:
         """Run srun in threads; late jobs are also canceled in Slurm."""
         pool = concurrent.futures.ThreadPoolExecutor(AT_A_TIME if self._task.port is None else MOST_TOGETHER)
-        futures = [pool.submit(self._check, name, variables) for name, variables in wanted.items()]
+        futures = [pool.submit(self._check, name, variables) for name, variables in selected.items()]
         try:
             for future in concurrent.futures.as_completed(futures):
                 yield future.result()
@@ -149,10 +149,12 @@ class Ray:
         with open(f"{self._folder}/{NODES}", encoding="utf-8") as file:
             return {name: ClusterNode(*known) for name, known in json.load(file).items()}
 
-    def check(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str | None]]:
+    def check(self, selected: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str | None]]:
         """Select the nodes for the running driver, and yield each when its report or problem is in the folder."""
-        replace(f"{self._folder}/{WANTED}", json.dumps({name: dict(variables) for name, variables in wanted.items()}).encode())
-        pending = set(wanted)
+        replace(
+            f"{self._folder}/{SELECTED}", json.dumps({name: dict(variables) for name, variables in selected.items()}).encode()
+        )
+        pending = set(selected)
         while pending:
             over = not self._thread.is_alive()  # read before the folder, so that the last files are found too
             for name in sorted(pending):
@@ -163,7 +165,7 @@ class Ray:
             if over:
                 break
             time.sleep(POLL_SECONDS)
-        for name in (NODES, WANTED):
+        for name in (NODES, SELECTED):
             with contextlib.suppress(OSError):
                 os.unlink(f"{self._folder}/{name}")
         for name in sorted(pending):

@@ -51,13 +51,13 @@ def check_all(task: Task, limit: TimeLimit, *, strict: bool) -> Fleet:
             raise SystemExit(ExitCode.UNKNOWN) from None
         except Unusable as error:
             raise click.UsageError(str(error)) from None
-        wanted = list(known) if task.nodes is None else list(task.nodes)
-        problems = {name: known[name].problem if name in known else UNKNOWN_NODE for name in wanted}
+        selected = list(known) if task.nodes is None else list(task.nodes)
+        problems = {name: known[name].problem if name in known else UNKNOWN_NODE for name in selected}
         unreached = {name: why for name, why in problems.items() if why is not None}
-        unreached.update({name: "not valid as a file name" for name in wanted if "/" in name or name.startswith(".")})
-        names = [name for name in wanted if name not in unreached]
+        unreached.update({name: "not valid as a file name" for name in selected if "/" in name or name.startswith(".")})
+        names = [name for name in selected if name not in unreached]
         limit.set_end(time.monotonic() + most_seconds(task, len(names)))
-        ulimits.raise_open_files(ulimits.WANTED + FILES_PER_NODE * len(names))
+        ulimits.raise_open_files(ulimits.REQUESTED + FILES_PER_NODE * len(names))
         if task.port is not None and len(names) == 1:
             unreached[names.pop()] = "training together requires two nodes, and no other node is usable"
         places, variables = _configured({name: known[name].address for name in names}, task.port)
@@ -91,12 +91,14 @@ def _configured(addresses: dict[str, str], port: int | None) -> tuple[dict[str, 
     return places, {name: {"TF_CONFIG": text} for name, text in configured.items()}
 
 
-def _check(engine: Ray | Slurm, wanted: dict[str, dict[str, str]], merging: Merge, unreached: dict[str, str], place: str) -> None:
+def _check(
+    engine: Ray | Slurm, selected: dict[str, dict[str, str]], merging: Merge, unreached: dict[str, str], place: str
+) -> None:
     with progress_text() as line:
-        for count, (name, problem) in enumerate(engine.check(wanted), 1):
+        for count, (name, problem) in enumerate(engine.check(selected), 1):
             _take(name, problem, merging, unreached, place)
             if line is not None:
-                line(f"{count:,} of {len(wanted):,} nodes, {len(unreached):,} without a report")
+                line(f"{count:,} of {len(selected):,} nodes, {len(unreached):,} without a report")
 
 
 def _take(name: str, problem: str | None, merging: Merge, unreached: dict[str, str], place: str) -> None:

@@ -1,7 +1,7 @@
 """A Ray driver that runs gpucheck once on every node: a separate process, because it imports Ray.
 
 Its argument is '{"address": "auto", "folder": ..., "arguments": [...], "limit": 30.0, "grace": 15.0}'. It writes into the folder
-``@nodes``: each node's address, and why it can't be used; then ``NODE.json`` or ``NODE.problem`` for each node in ``@wanted``,
+``@nodes``: each node's address, and why it can't be used; then ``NODE.json`` or ``NODE.problem`` for each node in ``@selected``,
 which maps nodes to additional environment variables.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from gpucheck.core.system.write import replace
 
-NODES, WANTED = "@nodes", "@wanted"  # files: the nodes of the cluster, and those to check
+NODES, SELECTED = "@nodes", "@selected"  # files: the nodes of the cluster, and those to check
 ANSWER_SECONDS = 5.0  # for a connection to the cluster
 START_SECONDS = 30.0  # for the parent process to write the selected nodes
 
@@ -41,8 +41,8 @@ def main() -> None:
     named = names(ray.nodes())
     known = {name: (None if node["Alive"] else "not alive", node["NodeManagerAddress"]) for name, node in named.items()}
     replace(f"{options['folder']}/{NODES}", json.dumps(known).encode())
-    wanted = wait_for_selection(options["folder"])
-    check_nodes(ray, options, {name: (named[name]["NodeID"], variables) for name, variables in wanted.items()})
+    selected = wait_for_selection(options["folder"])
+    check_nodes(ray, options, {name: (named[name]["NodeID"], variables) for name, variables in selected.items()})
 
 
 def names(nodes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -56,11 +56,11 @@ def names(nodes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def wait_for_selection(folder: str) -> dict[str, dict[str, str]]:
     """Wait for the nodes to check, each with additional environment variables."""
     end = time.monotonic() + START_SECONDS
-    while not os.path.exists(f"{folder}/{WANTED}"):
+    while not os.path.exists(f"{folder}/{SELECTED}"):
         if time.monotonic() > end:
             sys.exit("timed out waiting for the list of selected nodes")
         time.sleep(0.05)
-    with open(f"{folder}/{WANTED}", encoding="utf-8") as file:
+    with open(f"{folder}/{SELECTED}", encoding="utf-8") as file:
         return dict(json.load(file))
 
 

@@ -43,9 +43,9 @@ def parts(value: Value | None, through: Callable[[Call], bool] = lambda call: Fa
         left += [option for part in inner for option in options(part)]
 
 
-def holds(values: Iterable[Value], wanted: Value) -> bool:
-    """Whether one of these values is the wanted one, or was computed from it."""
-    return any(part is wanted for value in values for part in parts(value))
+def holds(values: Iterable[Value], target: Value) -> bool:
+    """Whether one of these values is the target, or was computed from it."""
+    return any(part is target for value in values for part in parts(value))
 
 
 def is_call(value: object, *names: str) -> TypeGuard[Call]:

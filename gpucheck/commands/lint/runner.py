@@ -86,7 +86,7 @@ def lint(
         progress: its snapshot is the result so far, with the current file as a failure.
     """
     paths = tuple(paths)
-    corrections = _Corrections(paths, wanted=fix)
+    corrections = _Corrections(paths, enabled=fix)
     count, problems, failures = 0, list[Problem](), list[Failure]()
     file: str | None = SEARCH
 
@@ -124,16 +124,16 @@ def lint(
 class _Corrections:
     """The corrections that were made, and why other files were not corrected."""
 
-    def __init__(self, paths: Iterable[str], *, wanted: bool) -> None:
+    def __init__(self, paths: Iterable[str], *, enabled: bool) -> None:
         self.made = 0
-        self._wanted = wanted
+        self._enabled = enabled
         self._named = set(map(search.absolute, paths))
         self._unchanged: dict[str, list[str]] = {ONLY_IF_NAMED: [], ONLY_PLAIN: []}  # by reason
 
     def make(self, file: str, program: source.Program, found: Sequence[Problem], limit_seconds: float) -> bool:
         """Correct a file; return whether it was changed."""
         edits = [problem.edit for problem in found if problem.edit is not None]
-        if not edits or not self._wanted:
+        if not edits or not self._enabled:
             return False
         made = 0
         if file == "-":
@@ -151,7 +151,7 @@ class _Corrections:
             if files:
                 more = f" and {len(files) - 1} more" if len(files) > 1 else ""
                 say(f"--fix did not change {files[0]}{more}: {reason}")
-        if self._wanted and remaining and not (self.made or any(self._unchanged.values())):
+        if self._enabled and remaining and not (self.made or any(self._unchanged.values())):
             say("--fix changed nothing: these findings have no safe correction")
 
 
@@ -191,8 +191,8 @@ def lint_program(program: source.Program, rules: Sequence[LintRule], file: str) 
     return list(_problems(sorted(findings, key=lambda pair: (pair[0][:6], pair[1].code)), program, file))
 
 
-def _mentions(text: str, wanted: Iterable[str]) -> bool:
-    return any(word in text for word in wanted)
+def _mentions(text: str, words: Iterable[str]) -> bool:
+    return any(word in text for word in words)
 
 
 def _failure(file: str, error: source.Unreadable, cell: int | None = None) -> Failure:
@@ -204,7 +204,7 @@ def _problems(findings: Iterable[tuple[Finding, LintRule]], program: source.Prog
     reported: set[tuple[int, str]] = set()
     for finding, rule in findings:
         codes = [suppressed[line] for line in range(finding.line, finding.end_line + 1) if line in suppressed]
-        if any(not wanted or rule.code in wanted for wanted in codes) or (finding.line, rule.code) in reported:
+        if any(not listed or rule.code in listed for listed in codes) or (finding.line, rule.code) in reported:
             continue
         reported.add((finding.line, rule.code))
         cell, line = program.locate(finding.line)

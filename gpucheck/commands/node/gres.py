@@ -29,20 +29,20 @@ class _UnreadInclude(Exception):
     """A file that slurm.conf includes can't be read."""
 
 
-def promised(wanted: str, env: Mapping[str, str], hostname: str, read: Read) -> PromisedGpus:
+def promised(requested: str, env: Mapping[str, str], hostname: str, read: Read) -> PromisedGpus:
     """Return the number of GPUs that a scheduler assigns here.
 
     Args:
-        wanted: a number, "slurm" or "kubernetes".
+        requested: a number, "slurm" or "kubernetes".
         env: may contain the node's name and slurm.conf, which slurmd sets for its programs.
         hostname: this machine's host name.
         read: reads a file.
     """
-    if wanted == "slurm":
+    if requested == "slurm":
         return of_slurm(env.get("SLURMD_NODENAME") or hostname.partition(".")[0], env.get("SLURM_CONF"), read)
-    if wanted == "kubernetes":
+    if requested == "kubernetes":
         return of_kubernetes(read)
-    return PromisedGpus(count=int(wanted), source="--gres")
+    return PromisedGpus(count=int(requested), source="--gres")
 
 
 def of_slurm(node: str, path: str | None, read: Read) -> PromisedGpus:

@@ -31,24 +31,24 @@ def recipe(name: str | None) -> None:
     Without NAME, or with the name of a folder, list the recipes. Copy a recipe and adapt it as its comments describe.
     """
     recipes = dict(_recipes())
-    wanted = (name or "").rstrip("/")
-    matching = {each: text for each, text in recipes.items() if not wanted or wanted in (each, *each.split("/"))}
+    requested = (name or "").rstrip("/")
+    matching = {each: text for each, text in recipes.items() if not requested or requested in (each, *each.split("/"))}
     if not matching:
-        raise click.UsageError(f"no recipe {name!r}{_suggestion(wanted, recipes)}")
-    show(next(iter(matching.values())) if wanted and len(matching) == 1 else _listed(matching))
+        raise click.UsageError(f"no recipe {name!r}{_suggestion(requested, recipes)}")
+    show(next(iter(matching.values())) if requested and len(matching) == 1 else _listed(matching))
 
 
-def _suggestion(wanted: str, recipes: Iterable[str]) -> str:
+def _suggestion(requested: str, recipes: Iterable[str]) -> str:
     """Return the end of the error message: a name with these letters, or else a similar one."""
     from gpucheck.core.model.naming import did_you_mean
 
     words = sorted({part for each in recipes for part in (each, *each.split("/"))}, key=lambda word: (len(word), word))
-    letters = _letters(wanted)
+    letters = _letters(requested)
     begin = [word for word in words if _letters(word).startswith(letters)]
     found = OTHER_NAMES.get(letters) or next(iter(begin or [word for word in words if letters in _letters(word)]), None)
     if found and letters:
         return f" (did you mean {found}?)"
-    return did_you_mean(wanted, words, otherwise="; `gpucheck recipe` lists them")
+    return did_you_mean(requested, words, otherwise="; `gpucheck recipe` lists them")
 
 
 def _letters(name: str) -> str:

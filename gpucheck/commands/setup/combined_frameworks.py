@@ -76,10 +76,10 @@ def _has_ranges(choice: Choice) -> bool:
 
 
 def _cpu(machine: Machine, requirements: Requirements, backend: str) -> Choice | None:
-    asked = replace(
+    adapted = replace(
         requirements, backend=backend, cpu=True, tensorflow=requirements.tensorflow if backend == "tensorflow" else None
     )
-    return choose(machine, asked).best
+    return choose(machine, adapted).best
 
 
 def _gpu(machine: Machine, requirements: Requirements, backend: str) -> list[Choice]:
@@ -104,7 +104,7 @@ def _joined(parts: list[Choice], machine: Machine) -> Choice:
     steps = [(choice.packages, choice.index) for choice in others if choice.index is not None]
     options = [package for package in first.packages if package.startswith("-")]
     plain = [package for choice in parts if choice.index is None for package in choice.packages]
-    wanted = [package for package in dict.fromkeys(plain) if package != "keras" and not package.startswith("-")]
+    requirements = [package for package in dict.fromkeys(plain) if package != "keras" and not package.startswith("-")]
     remarks = list(first.remarks)
     if len({_major(part) for part in parts}) > 1:
         remarks += (f"{_title(part)} uses the CPU in this environment" for part in parts if part.cuda is None)
@@ -117,8 +117,8 @@ def _joined(parts: list[Choice], machine: Machine) -> Choice:
     remarks += (remark for part in others for remark in part.remarks if remark not in remarks)
     return replace(
         first,
-        packages=tuple(dict.fromkeys([*(package for packages, _ in steps for package in packages), *options, *wanted])),
-        steps=(*steps, ((*options, *wanted), None)),
+        packages=tuple(dict.fromkeys([*(package for packages, _ in steps for package in packages), *options, *requirements])),
+        steps=(*steps, ((*options, *requirements), None)),
         also=tuple(_title(part) + (f" (CUDA {part.cuda})" if part.cuda else "") for part in others),
         remarks=tuple(remarks),
     )

@@ -175,9 +175,9 @@ def _answer(
     if python is not None:
         requirements = replace(requirements, python=_python(host, python, machine, here=elsewhere is None))
     answer = solve_together(machine, requirements, others) if others else solve(machine, requirements)
-    asked = _excluding_options(machine, requirements, python) if answer.best is None else None
+    excluding = _excluding_options(machine, requirements, python) if answer.best is None else None
     if elsewhere is not None:
-        return answer, Here(asked=asked)
+        return answer, Here(excluding=excluding)
     options = (
         *(("--with", name) for name in others),
         ("--tensorflow", requirements.tensorflow),
@@ -185,7 +185,7 @@ def _answer(
         ("--python", python),
     )
     given = [part for name, value in options if value is not None for part in (name, word(value))]
-    return answer, look(host, answer, requirements, packages, (*given, *(["--cpu"] if requirements.cpu else [])), asked)
+    return answer, look(host, answer, requirements, packages, (*given, *(["--cpu"] if requirements.cpu else [])), excluding)
 
 
 def _excluding_options(machine: Machine, requirements: Requirements, python: str | None) -> str | None:

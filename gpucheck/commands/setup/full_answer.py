@@ -58,8 +58,8 @@ def _opened(machine: Machine, requirements: Requirements) -> list[str]:
     """Return the names of the frameworks that work on a machine, the requested one first."""
     found = []
     for backend in dict.fromkeys((requirements.backend, *TITLES)):
-        asked = requirements if backend == requirements.backend else replace(requirements, backend=backend, tensorflow=None)
-        choice = choose(machine, asked).best
+        adapted = requirements if backend == requirements.backend else replace(requirements, backend=backend, tensorflow=None)
+        choice = choose(machine, adapted).best
         if choice is not None and choice.cuda is not None:
             found.append(_name(choice))
     return found

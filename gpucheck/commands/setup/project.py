@@ -81,9 +81,9 @@ def _texts(host: Host, folder: str) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def _with_pythons(machine: Machine, wanted: str | None) -> Machine:
+def _with_pythons(machine: Machine, required: str | None) -> Machine:
     """Return the machine with only the Pythons that the project allows, if there is one."""
-    specifier = pep440(wanted) if wanted else None
+    specifier = pep440(required) if required else None
     kept = tuple(python for python in machine.pythons or () if specifier and versions.satisfies(python.version, specifier))
     return replace(machine, pythons=kept) if kept else machine
 

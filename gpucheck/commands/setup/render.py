@@ -39,7 +39,7 @@ def terminal(answer: Answer, width: int, here: Here) -> str:
     best = answer.best
     blocks.append(_wrapped(f"First: {answer.first}", width) if answer.first else [])
     if best is None:
-        what = f"with {here.asked}, but one works without it" if here.asked else "on this machine"
+        what = f"with {here.excluding}, but one works without it" if here.excluding else "on this machine"
         more = " What you can do:" if answer.advice else ""
         blocks.append([f"No combination works {what}.{more}", *_bullets(answer.advice, width)])
     else:

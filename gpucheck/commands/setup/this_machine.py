@@ -52,11 +52,16 @@ class Here(msgspec.Struct, frozen=True, kw_only=True):
     package: str | None = None  # the folder of gpucheck's package
     installed: Installed | None = None
     project: tuple[Found, ...] = ()
-    asked: str | None = None  # the options that exclude everything: "--python 3.14"
+    excluding: str | None = None  # the options that exclude everything: "--python 3.14"
 
 
 def look(
-    host: Host, answer: Answer, requirements: Requirements, packages: Packages | None, options: tuple[str, ...], asked: str | None
+    host: Host,
+    answer: Answer,
+    requirements: Requirements,
+    packages: Packages | None,
+    options: tuple[str, ...],
+    excluding: str | None,
 ) -> Here:
     """Examine this machine's folders.
 
@@ -66,7 +71,7 @@ def look(
         requirements: the user's requirements.
         packages: packages of the examined environment.
         options: options of this call, as words of a command.
-        asked: see ``Here``.
+        excluding: see ``Here``.
     """
     machine, current = answer.machine, _current()
     return Here(
@@ -76,7 +81,7 @@ def look(
         package=PACKAGE,
         installed=find_installed(machine, requirements, packages, host.interpreter()),
         project=examine(host, current, machine, requirements) if current else (),
-        asked=asked,
+        excluding=excluding,
     )
 
 
@@ -171,8 +176,8 @@ def _tensorflow(packages: Packages, requirements: Requirements) -> str | None:
     found = packages.tensorflow
     if found is None or found.name not in ("tensorflow", "tensorflow-cpu") or len(packages.flavours) > 1:
         return None
-    wanted = requirements.tensorflow is None or versions.satisfies(found.version, requirements.tensorflow)
-    return found.version if wanted else None
+    satisfied = requirements.tensorflow is None or versions.satisfies(found.version, requirements.tensorflow)
+    return found.version if satisfied else None
 
 
 def _has(packages: Packages, choice: Choice, version: str) -> bool:

@@ -6,22 +6,23 @@ Reports show the original limit. Children that import TensorFlow and the command
 import contextlib
 import errno
 
-WANTED, NEEDED = 256, 48  # files at once; a run on two processors without a GPU held 27, four for each child
+REQUESTED, NEEDED = 256, 48  # files at once; a run on two processors without a GPU held 27, four for each child
 ADDRESS_SPACE = 2 << 30  # bytes; a run with seventeen threads reserved 1.2 GiB, 0.1 GiB with smaller stacks and one malloc arena
 _STACK_BYTES, _M_ARENA_MAX = 1 << 20, -8  # M_ARENA_MAX: mallopt(3)
 _original: list[tuple[int, int]] = []  # the soft and hard limit on open files, if they were raised
 
 
-def raise_open_files(wanted: int = WANTED) -> None:
+def raise_open_files(requested: int = REQUESTED) -> None:
     """Raise a low limit on open files as far as the system permits. Called when the command line starts."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft == resource.RLIM_INFINITY or soft >= wanted:
+        if soft == resource.RLIM_INFINITY or soft >= requested:
             return
-        enough = hard == resource.RLIM_INFINITY or hard >= wanted
-        for limits in [(wanted, hard)] if enough else [(wanted, wanted), (hard, hard)]:  # root may raise the hard one, too
+        enough = hard == resource.RLIM_INFINITY or hard >= requested
+        # root may raise the hard one, too
+        for limits in [(requested, hard)] if enough else [(requested, requested), (hard, hard)]:
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(resource.RLIMIT_NOFILE, limits)
                 _original[1:] = [] if _original else [(soft, hard)]
