@@ -78,7 +78,7 @@ def _replicates(calls: list[Call], *, copied: bool) -> bool:
 
 def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
     """Whether each GPU definitely has separate variables, and nothing gathers their gradients."""
-    if any(call.method == "compute_gradients" or call.name in GRADIENTS - {TAPE} for call in calls):
+    if any(call.name in GRADIENTS - {TAPE} for call in calls):
         return False
     made = [call for call in calls if call.method == "gradient"]
     if not made or not all(_created_under_device(call.argument("sources", 1), context) for call in made):
