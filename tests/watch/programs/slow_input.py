@@ -1,6 +1,7 @@
 """Trainings with slow Python input code, then with the change that Watch advises; the program measures its own steps.
 
-Computing and reading sleep, so that other load on the machine has little effect.
+Computing and reading sleep, so that other load on the machine has little effect. The time that each training waits for its input is
+what its own steps take longer than they compute, so that it does not depend on the load during another training.
 """
 
 import json
@@ -15,9 +16,12 @@ COMPUTE_SECONDS, READ_SECONDS, STEPS = 0.15, 0.45, 12
 BATCH = np.ones((16, 8), "float32"), np.ones((16, 1), "float32")
 
 
-def sleeping(seconds, value):
+def sleeping(seconds, value, took=None):
     def wait(content):
+        began = time.perf_counter()
         time.sleep(seconds)
+        if took is not None:
+            took.append(time.perf_counter() - began)
         return content
 
     slept = tf.numpy_function(wait, [value], value.dtype)
@@ -26,8 +30,12 @@ def sleeping(seconds, value):
 
 
 class Busy(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.took = []
+
     def call(self, x):
-        with tf.control_dependencies([sleeping(COMPUTE_SECONDS, tf.reduce_sum(tf.stop_gradient(x)))]):
+        with tf.control_dependencies([sleeping(COMPUTE_SECONDS, tf.reduce_sum(tf.stop_gradient(x)), self.took)]):
             return tf.identity(x)
 
 
@@ -67,20 +75,23 @@ def mapped(calls):
     return data.map(lambda x, y: (sleeping(READ_SECONDS, x), y), num_parallel_calls=calls)
 
 
-def step_seconds(data):
-    model = keras.Sequential([keras.Input((8,)), Busy(), keras.layers.Dense(1)])
+def measure(data):
+    """Return the mean seconds of a step, and the share of it that is not spent computing."""
+    busy = Busy()
+    model = keras.Sequential([keras.Input((8,)), busy, keras.layers.Dense(1)])
     model.compile("sgd", "mse", jit_compile=False)
     clock = Clock()
     model.fit(data, epochs=2, steps_per_epoch=STEPS, verbose=0, callbacks=[clock])
-    return clock.seconds / (2 * STEPS - 1)
+    step = clock.seconds / (2 * STEPS - 1)
+    return {"step": step, "waiting": 1 - sum(busy.took[1:]) / len(busy.took[1:]) / step}
 
 
 found = {
-    "generator": step_seconds(generator()),
-    "map": step_seconds(mapped(None).repeat()),
-    "parallel map": step_seconds(mapped(tf.data.AUTOTUNE).repeat()),
-    "PyDataset": step_seconds(Parallel(workers=4)),
-    "ready": step_seconds(tf.data.Dataset.from_tensors(BATCH).repeat()),
+    "generator": measure(generator()),
+    "map": measure(mapped(None).repeat()),
+    "parallel map": measure(mapped(tf.data.AUTOTUNE).repeat()),
+    "PyDataset": measure(Parallel(workers=4)),
+    "ready": measure(tf.data.Dataset.from_tensors(BATCH).repeat()),
 }
 print(json.dumps(found), flush=True)
 os._exit(0)  # TensorFlow may hang if Python exits while a dataset's thread calls it
