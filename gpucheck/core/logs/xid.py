@@ -29,7 +29,7 @@ def reported(events: Iterable[Event], fault: str | None = None) -> list[tuple[Ev
     """
     messages = [event for event in events if event.kind == "xid"]
     nonfatal = {event.fields.get("code") for event in messages if is_nonfatal(event.text)}
-    reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in nonfatal]
+    reports = [event for event in messages if not _is_reference(event) or event.fields.get("code") not in nonfatal]
     decoded = [(event, message) for event in reports if (message := _decoded(event)) is not None and message.fault is not None]
     return [
         (event, message)
@@ -79,6 +79,11 @@ def required_action(events: Sequence[Event], reports: Iterable[tuple[Event, Xid]
 def address(event: Event) -> str | None:
     """Return the GPU in a line: '0000:3b:00.0' or 'GPU-<uuid>'."""
     return re.sub(r"^(?:PCI:|GPU ?(?=[0-9A-Fa-f]{4,8}:))", "", event.fields.get("device", "")) or None
+
+
+def _is_reference(event: Event) -> bool:
+    """Whether the code is that of an earlier message: "previous Xid 145". The name of a process may have these words, too."""
+    return event.fields.get("message", "").lower().startswith("previous xid")
 
 
 def _decoded(event: Event) -> Xid | None:
